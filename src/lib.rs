@@ -1,0 +1,1 @@
+//! Measures cryptographic submissions as a reproducible, content-addressed pipeline.
