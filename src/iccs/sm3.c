@@ -70,6 +70,20 @@ static const uint32_t T[64] = {
         (F) = rol(F, 19);                                     \
     } while (0)
 
+#define EXPAND(j)                                                                  \
+    (w[j] = p1(w[(j) - 16] ^ w[(j) - 9] ^ rol(w[(j) - 3], 15)) ^ rol(w[(j) - 13], 7) ^ \
+            w[(j) - 6])
+
+/* Round j needs w up to j + 4. Expanding just ahead of the rounds, rather than in a loop of its own,
+ * keeps gcc from vectorizing a recurrence of distance 3, which halves the speed. */
+#define EXPAND_FOUR(j)   \
+    do {                 \
+        EXPAND((j));     \
+        EXPAND((j) + 1); \
+        EXPAND((j) + 2); \
+        EXPAND((j) + 3); \
+    } while (0)
+
 #define FOUR_ROUNDS(FF, GG, j)                          \
     do {                                                \
         ROUND(FF, GG, a, b, c, d, e, f, g, h, (j));     \
@@ -88,13 +102,13 @@ static void compress(uint32_t v[8], const unsigned char *block)
     for (j = 0; j < 16; j++) {
         w[j] = load_be(block + 4 * j);
     }
-    for (j = 16; j < 68; j++) {
-        w[j] = p1(w[j - 16] ^ w[j - 9] ^ rol(w[j - 3], 15)) ^ rol(w[j - 13], 7) ^ w[j - 6];
-    }
-    for (j = 0; j < 16; j += 4) {
+    for (j = 0; j < 12; j += 4) {
         FOUR_ROUNDS(FF_LOW, GG_LOW, j);
     }
+    EXPAND_FOUR(16);
+    FOUR_ROUNDS(FF_LOW, GG_LOW, 12);
     for (j = 16; j < 64; j += 4) {
+        EXPAND_FOUR(j + 4);
         FOUR_ROUNDS(FF_HIGH, GG_HIGH, j);
     }
     v[0] ^= a;
