@@ -2,3 +2,4 @@
 
 mod cc;
 mod iccs;
+mod loong;
