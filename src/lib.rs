@@ -3,10 +3,15 @@
 //! Data flows one way: `cli -> cmd -> spec -> plan -> exec -> store`, and `report` reads what the store holds.
 //! `DESIGN.md` lists every file in a line; `tests/it/tidy.rs` holds the arrows.
 
+pub mod action;
 pub mod artifact;
 pub mod diag;
 pub mod digest;
+//pub mod exec;
+pub mod kat;
 pub mod name;
+pub mod outcome;
+pub mod plan;
 pub mod record;
 pub mod result;
 pub mod spec;
