@@ -8,3 +8,4 @@ pub mod digest;
 pub mod name;
 pub mod record;
 pub mod result;
+pub mod store;
