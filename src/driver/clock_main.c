@@ -12,7 +12,7 @@
  *
  * Exit: 0; 1 output cannot be written; 2 usage, or no counter (then the only line is `clock_note`).
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "counter.h"
 #include "report.h"
 #include "ticks.h"

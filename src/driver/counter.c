@@ -8,7 +8,7 @@
  * read with each count: a counter that had to share the hardware is scaled guesswork, and one that never
  * ran (an event of the other core type of a hybrid CPU) reads 0; both are failures here, not numbers.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "counter.h"
 
 #include "ticks.h"

@@ -7,7 +7,7 @@
  * alternate stack is what lets a stack overflow be reported, the likeliest crash of a large scheme.
  * Everything the handler touches is prepared beforehand and only async-signal-safe calls are made.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "crash.h"
 
 #include "report.h"

@@ -12,7 +12,7 @@
  * NGCC_WRAP_SM3HASH, NGCC_WRAP_DRNG. Compile with -fPIC and without -flto: link-time optimisation
  * resolves the calls before the linker could wrap them, and silently counts nothing. One thread only.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "hashprof.h"
 
 #include "ticks.h"

@@ -14,7 +14,7 @@
  * Exit: 0 complete, 3 CRYPTOFAIL, 4 OVERFLOW, 5 LOADFAIL or usage, 7 CRASH, 8 an output file or stdout
  * cannot be written.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "crash.h"
 #include "drng.h"
 #include "kem.h"

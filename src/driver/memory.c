@@ -7,7 +7,7 @@
  * Files are read without stdio because a buffer would be part of what is measured. The sample buffer is
  * made of touched small pages so that it counts the same in baseline and peak and can be subtracted.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "memory.h"
 
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  * figures are about the same inputs. There is no re-seeding afterwards: warm-ups and trials go on in the
  * same random stream. The inputs are remembered as a hash and not as a copy, to leave memory figures alone.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "prepare.h"
 
 #include "ticks.h"

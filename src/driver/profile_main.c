@@ -13,7 +13,7 @@
  *
  * Exit: 0 complete; 2 usage or library; 3 the operation failed; 4 stdout cannot be written.
  */
-#define _GNU_SOURCE
+#define _GNU_SOURCE 1
 #include "counter.h"
 #include "hashprof.h"
 #include "prepare.h"
@@ -24,7 +24,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { COMPLETE = 0, USAGE = 2, FAILED = 3, PARTIAL = 4 };
 enum { MAX_ITERS = 1000000000 };
@@ -61,13 +60,6 @@ static void resolve(FILE *out, const struct kem *kem, const char *name, void *fu
     memcpy(function, &symbol, sizeof symbol);
 }
 
-static void exit_called(void)
-{
-    static const char words[] = "profile: the library called exit\n";
-    ssize_t ignored = write(STDERR_FILENO, words, sizeof words - 1);
-    (void)ignored;
-}
-
 static void print_calls(FILE *out, const struct accounting *accounting)
 {
     struct ngcc_prof_line line;
@@ -98,7 +90,7 @@ int main(int argc, char **argv)
     out = report_open();
     if (out == NULL)
         return USAGE;
-    report_guard_exit(FAILED, exit_called);
+    report_guard_exit(FAILED, NULL);
     prepared = prepare(&subject, argv[1], argv[2], why);
     if (prepared != PREPARED)
         stop(out, prepared, why);

@@ -19,7 +19,8 @@ void report_meta_number(FILE *out, const char *key, unsigned long long number);
 /* Reads a whole decimal number of at most `limit`. 0 when it is one. */
 int report_number(const char *text, unsigned long long limit, unsigned long long *number);
 
-/* From here to report_exit a call of exit() is the submission's doing and ends with `code`. */
+/* From here to report_exit a call of exit() is the submission's doing: it ends with `code`, after
+ * `last_words` or, when that is NULL, a line on stderr. */
 void report_guard_exit(int code, void (*last_words)(void));
 
 /* Flushes nothing: the caller has. Skips destructors, which are code of the submission. */

@@ -1,5 +1,5 @@
 /*
- * The clocks: nanoseconds of the monotonic clock, and the constant-rate tick counter of the CPU.
+ * The clocks: monotonic nanoseconds, CPU time of the thread, and the constant-rate tick counter of the CPU.
  *
  * What: inline readers and the name of the tick source, chosen at compile time.
  * Does not know: rates. They are measured (counter.c) or read from the CPU by whoever needs them.
@@ -17,6 +17,13 @@ static inline uint64_t nanoseconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline double thread_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 #if defined(__x86_64__) || defined(__i386__)
