@@ -4,7 +4,9 @@
 //! `DESIGN.md` lists every file in a line; `tests/it/tidy.rs` holds the arrows.
 
 pub mod artifact;
+pub mod clock;
 pub mod digest;
+pub mod host;
 pub mod name;
 pub mod record;
 pub mod result;
