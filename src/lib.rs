@@ -6,6 +6,7 @@
 pub mod artifact;
 pub mod clock;
 pub mod digest;
+pub mod exec;
 pub mod host;
 pub mod name;
 pub mod record;
