@@ -11,3 +11,4 @@ pub mod host;
 pub mod name;
 pub mod record;
 pub mod result;
+pub mod toolchain;
