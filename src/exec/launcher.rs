@@ -109,6 +109,24 @@ pub fn main(args: Vec<OsString>) -> ExitCode {
     if report { ExitCode::SUCCESS } else { ExitCode::from(70) }
 }
 
+/// From now on the signals that matter arrive through the returned descriptor. Only after the program was started,
+/// because it would inherit the blocked signals; whatever came before is seen by reaping and by the socket.
+fn listen() -> Result<SignalFd, String> {
+    let mut signals = SigSet::empty();
+    for signal in [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        signals.add(signal);
+    }
+    signals.thread_block().map_err(|e| cannot("block signals", e))?;
+    // The socket's end-of-file says the same; whichever comes first.
+    nix::sys::prctl::set_pdeathsig(Signal::SIGTERM).map_err(|e| cannot("follow its parent", e))?;
+    let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+    SignalFd::with_flags(&signals, flags).map_err(|e| cannot("receive signals", e))
+}
+
+fn cannot(what: &str, e: Errno) -> String {
+    format!("the launcher cannot {what}: {}", e.desc())
+}
+
 /// Closes what whoever started our parent left open: it is none of the program's business.
 fn close_inherited() {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return };
@@ -147,32 +165,21 @@ impl Launcher {
 
     /// Runs the program and sends the report; false when the report could not be sent.
     fn run(mut self, argv: &[OsString]) -> bool {
-        let report = match self.prepare().and_then(|events| Ok((self.start(argv)?, events))) {
-            Ok((program, events)) => self.supervise(program, &events),
-            Err(message) => self.report(End::NotStarted(message), Duration::ZERO, 0),
+        let started = self.adopt_orphans().and_then(|()| self.start(argv));
+        let report = match started.and_then(|program| Ok((program, listen()?))) {
+            Ok((program, events)) => self.supervise(&program, &events),
+            Err(message) => {
+                descendants::signal_all(Pid::this(), Signal::SIGKILL);
+                self.report(End::NotStarted(message), Duration::ZERO, 0)
+            }
         };
         let text = serde_json::to_vec(&report).expect("a report is plain data");
         self.control.set_nonblocking(false).is_ok() && self.control.write_all(&text).is_ok()
     }
 
-    /// Everything about this process itself. The signals that matter arrive through the returned descriptor.
-    fn prepare(&self) -> Result<SignalFd, String> {
-        let told = |what: &str| {
-            let what = what.to_owned();
-            move |e: Errno| format!("launcher cannot {what}: {}", e.desc())
-        };
-        let mut signals = SigSet::empty();
-        for signal in [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
-            signals.add(signal);
-        }
-        signals.thread_block().map_err(told("block signals"))?;
-        let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
-        let events = SignalFd::with_flags(&signals, flags).map_err(told("receive signals"))?;
-        nix::sys::prctl::set_child_subreaper(true).map_err(told("become a subreaper"))?;
-        // The socket's end-of-file says the same; whichever comes first.
-        nix::sys::prctl::set_pdeathsig(Signal::SIGTERM).map_err(told("follow its parent"))?;
+    fn adopt_orphans(&self) -> Result<(), String> {
         nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o022));
-        Ok(events)
+        nix::sys::prctl::set_child_subreaper(true).map_err(|e| cannot("become a subreaper", e))
     }
 
     /// Sets limits, groups and affinity, starts the program, and takes back what can be taken back.
@@ -242,7 +249,7 @@ impl Launcher {
     }
 
     /// Waits for the program, ends it when that is due, then ends whatever it left.
-    fn supervise(&mut self, program: Program, events: &SignalFd) -> Report {
+    fn supervise(&mut self, program: &Program, events: &SignalFd) -> Report {
         let deadline = program.started + Duration::from_millis(self.spec.wall_ms);
         let mut ending: Option<Ending> = None;
         let (status, more) = loop {

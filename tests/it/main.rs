@@ -1,4 +1,5 @@
 //! The one integration binary.
 
+mod cmake_child;
 mod process;
 mod toolchain;
