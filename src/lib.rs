@@ -5,8 +5,11 @@
 
 pub mod action;
 pub mod artifact;
+pub mod clock;
 pub mod diag;
 pub mod digest;
+pub mod exec;
+pub mod host;
 pub mod kat;
 pub mod name;
 pub mod outcome;
@@ -15,3 +18,4 @@ pub mod record;
 pub mod result;
 pub mod spec;
 pub mod store;
+pub mod toolchain;
