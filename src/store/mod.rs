@@ -15,6 +15,7 @@ mod pending;
 mod record_file;
 mod records;
 mod references;
+mod runs;
 mod session;
 mod stat_cache;
 mod table;
@@ -31,6 +32,7 @@ use crate::digest::{ActionKey, BlobId, TreeId};
 pub use lock::{LockHolder, RunLock};
 pub use pending::Recovery;
 pub use records::Hit;
+pub use runs::{Run, RunEnd, RunLine, RunLog, RunStart, RunSummary};
 pub use session::Scratch;
 
 use index::Index;
