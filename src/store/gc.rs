@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use super::records::remove_file;
-use super::{Object, Store, StoreError, pending, record_file, session, verify};
+use super::{Object, Store, StoreError, pending, record_file, session};
 use crate::artifact::{Artifact, Entry};
 use crate::digest::{ActionKey, BlobId, TreeId};
 use crate::name::Name;
@@ -105,24 +105,41 @@ impl Store {
                 plan.records.insert(key, label);
             }
         }
-        let root = self.layout.root();
-        for path in verify::files_below(&root.join("trees"))? {
-            let Some(id) = verify::named::<TreeId>(&path) else { continue };
-            if marks.trees.contains(&id) {
-                plan.kept += 1;
-            } else {
-                plan.trees.insert(id, fs::metadata(&path).map_or(0, |stat| stat.len()));
-            }
-        }
-        for path in verify::files_below(&root.join("blobs"))? {
-            let Some(id) = verify::named::<BlobId>(&path) else { continue };
-            if marks.blobs.contains(&id) {
-                plan.kept += 1;
-            } else {
-                plan.blobs.insert(id, fs::metadata(&path).map_or(0, |stat| stat.len()));
-            }
-        }
+        self.unmarked("trees", &marks.trees, &mut plan.trees, &mut plan.kept)?;
+        self.unmarked("blobs", &marks.blobs, &mut plan.blobs, &mut plan.kept)?;
         Ok(plan)
+    }
+
+    /// Sorts the files of a kind into those that stay, which are counted, and those that go. A file that is not named
+    /// by an id is not ours to remove.
+    fn unmarked<T: Ord + std::str::FromStr>(
+        &self,
+        kind: &str,
+        marked: &BTreeSet<T>,
+        go: &mut BTreeMap<T, u64>,
+        kept: &mut u64,
+    ) -> Result<(), StoreError> {
+        // One shard at a time: of a million files only those that go are held in memory.
+        for shard in 0..=255_u8 {
+            let dir = self.layout.root().join(format!("{kind}/{shard:02x}"));
+            let failed = |e| StoreError::io("list", &dir, e);
+            let entries = match fs::read_dir(&dir) {
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+                other => other.map_err(failed)?,
+            };
+            for entry in entries {
+                let entry = entry.map_err(failed)?;
+                let Some(Ok(id)) = entry.file_name().to_str().map(str::parse::<T>) else {
+                    continue;
+                };
+                if marked.contains(&id) {
+                    *kept += 1;
+                } else {
+                    go.insert(id, entry.metadata().map_or(0, |stat| stat.len()));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// All record files, readable or not, with the label where the index knows it.

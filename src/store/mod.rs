@@ -9,6 +9,8 @@
 
 mod census;
 mod content;
+#[cfg(test)]
+mod crash;
 mod gc;
 mod index;
 mod layout;

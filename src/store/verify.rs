@@ -12,7 +12,6 @@ use super::records::{object, remove_file};
 use super::{Object, RunLock, Store, StoreError, tree_rules};
 use crate::artifact::{Artifact, Entry, Tree};
 use crate::digest::{ActionKey, BlobId, Digest, TreeId};
-use crate::record::Record;
 
 /// What a verification found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,7 +65,7 @@ impl Store {
         }
         let total = files.len() as u64;
         let mut trees: BTreeMap<TreeId, Tree> = BTreeMap::new();
-        let mut records: BTreeMap<ActionKey, Record> = BTreeMap::new();
+        let mut records: BTreeMap<ActionKey, Names> = BTreeMap::new();
         for (done, (path, kind)) in (0_u64..).zip(files) {
             progress(done, total);
             let known = match kind {
@@ -135,7 +134,7 @@ impl Store {
         path: &Path,
         kind: Kind,
         report: &mut VerifyReport,
-        records: &mut BTreeMap<ActionKey, Record>,
+        records: &mut BTreeMap<ActionKey, Names>,
     ) -> bool {
         let key = path.file_name().and_then(super::layout::key_of_file_name);
         let in_place =
@@ -145,7 +144,9 @@ impl Store {
         match record_file::read(path, key) {
             Some((record, _)) => {
                 // What waits was committed after what is settled, and comes later.
-                records.insert(key, record);
+                let outputs = record.outputs.into_values().collect();
+                let (label, log) = (record.label, record.provenance.log);
+                records.insert(key, Names { label, log, outputs });
             }
             None => {
                 report.damaged.insert(Object::Record(key));
@@ -159,12 +160,12 @@ impl Store {
         &self,
         report: &mut VerifyReport,
         trees: &BTreeMap<TreeId, Tree>,
-        records: &BTreeMap<ActionKey, Record>,
+        records: &BTreeMap<ActionKey, Names>,
     ) {
         let mut lost_below: BTreeMap<TreeId, bool> = BTreeMap::new();
-        for (key, record) in records {
-            let mut lost = record.provenance.log.is_some_and(|log| self.is_lost(log, report));
-            for artifact in record.outputs.values() {
+        for (key, names) in records {
+            let mut lost = names.log.is_some_and(|log| self.is_lost(log, report));
+            for artifact in &names.outputs {
                 lost |= match artifact {
                     Artifact::Blob(id) => self.is_lost(*id, report),
                     Artifact::Tree(id) => match (lost_below.get(id), trees.get(id)) {
@@ -189,7 +190,7 @@ impl Store {
                 };
             }
             if lost {
-                report.affected.insert(*key, record.label.clone());
+                report.affected.insert(*key, names.label.clone());
             }
         }
     }
@@ -264,6 +265,13 @@ impl Store {
         self.note_unsynced();
         self.flush()
     }
+}
+
+/// What a record leads to.
+struct Names {
+    label: String,
+    log: Option<BlobId>,
+    outputs: Vec<Artifact>,
 }
 
 #[derive(Debug, Clone, Copy)]
