@@ -14,3 +14,4 @@ pub mod outcome;
 pub mod plan;
 pub mod record;
 pub mod result;
+pub mod spec;
