@@ -15,3 +15,4 @@ pub mod record;
 pub mod result;
 pub mod spec;
 pub mod store;
+pub mod units;
