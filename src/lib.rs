@@ -7,6 +7,7 @@ pub mod action;
 pub mod artifact;
 pub mod diag;
 pub mod digest;
+pub mod elf;
 pub mod kat;
 pub mod name;
 pub mod outcome;

@@ -2,5 +2,6 @@
 
 mod cc;
 mod driver;
+mod elf;
 mod iccs;
 mod loong;
