@@ -3,6 +3,7 @@
 mod cc;
 mod cmake_child;
 mod driver;
+mod elf;
 mod iccs;
 mod loong;
 mod process;
