@@ -1,1 +1,14 @@
 //! Measures cryptographic submissions as a reproducible, content-addressed pipeline.
+//!
+//! Data flows one way: `cli -> cmd -> spec -> plan -> exec -> store`, and `report` reads what the store holds.
+//! `DESIGN.md` lists every file in a line; `tests/it/tidy.rs` holds the arrows.
+
+pub mod action;
+pub mod artifact;
+pub mod digest;
+pub mod exec;
+pub mod name;
+pub mod outcome;
+pub mod plan;
+pub mod record;
+pub mod result;

@@ -1,0 +1,3 @@
+//! Runs a plan.
+
+pub mod sched;

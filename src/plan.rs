@@ -1,0 +1,237 @@
+//! The plan: all actions of one run as an acyclic, ordered graph, made before anything runs.
+//!
+//! Pure: made by the stages from checked YAML. petgraph lives here only. Knows nothing of keys' values (they exist
+//! when inputs do), of the store or of processes.
+
+use std::collections::BTreeMap;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+
+use crate::action::{ActionSpec, NodeId};
+
+/// A plan can only be made by [`PlanBuilder::finish`]: acyclic, ordered, labels unique.
+#[derive(Debug)]
+pub struct Plan {
+    nodes: Vec<ActionSpec>,
+    order: Vec<NodeId>,
+    dependents: Vec<Vec<NodeId>>,
+    labels: BTreeMap<String, NodeId>,
+    /// Page trees to lay out after the run: directory name, node, output.
+    pub pages: Vec<PageSlot>,
+    /// Instances that could not be planned, with the command that helps.
+    pub unavailable: Vec<Unavailable>,
+}
+
+/// A page tree that a run leaves for people.
+#[derive(Debug, Clone)]
+pub struct PageSlot {
+    /// Directory below the pages folder, e.g. `kem-18/independent`; empty for the index.
+    pub directory: String,
+    /// The node that renders it.
+    pub node: NodeId,
+}
+
+/// Something that is not there yet: a row, not an error.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Unavailable {
+    /// `kem-18/reference`, with the instance when only that one is meant.
+    pub label: String,
+    /// Why.
+    pub why: String,
+    /// What to type.
+    pub help: String,
+}
+
+/// Collects actions; nodes may only refer to nodes added before them.
+#[derive(Debug, Default)]
+pub struct PlanBuilder {
+    nodes: Vec<ActionSpec>,
+    /// Page slots so far.
+    pub pages: Vec<PageSlot>,
+    /// Rows so far.
+    pub unavailable: Vec<Unavailable>,
+}
+
+/// A plan that breaks an invariant: a bug of a stage, or a workspace that uses one name twice.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Two actions have one label.
+    #[error("two actions are called `{0}`; rename one of the stages")]
+    DuplicateLabel(String),
+    /// A source names an output its node does not have.
+    #[error("`{label}` wants output `{output}` of `{from}`, which has none of that name")]
+    NoSuchOutput {
+        /// The consumer.
+        label: String,
+        /// The producer.
+        from: String,
+        /// The output.
+        output: String,
+    },
+    /// The graph has a cycle through this action.
+    #[error("the actions around `{0}` wait for each other")]
+    Cycle(String),
+}
+
+impl PlanBuilder {
+    /// Adds an action and returns its node.
+    ///
+    /// # Panics
+    /// With more than 2^32 actions.
+    pub fn add(&mut self, spec: ActionSpec) -> NodeId {
+        let id = NodeId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 actions"));
+        self.nodes.push(spec);
+        id
+    }
+
+    /// Checks the invariants and orders the nodes.
+    ///
+    /// # Errors
+    /// [`PlanError`] for a label used twice, an output that is not there, or a cycle.
+    pub fn finish(self) -> Result<Plan, PlanError> {
+        let Self { nodes, pages, unavailable } = self;
+        let mut labels = BTreeMap::new();
+        let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(nodes.len(), nodes.len() * 2);
+        for (index, node) in nodes.iter().enumerate() {
+            let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
+            if labels.insert(node.label.clone(), id).is_some() {
+                return Err(PlanError::DuplicateLabel(node.label.clone()));
+            }
+            graph.add_node(());
+        }
+        for (index, node) in nodes.iter().enumerate() {
+            for source in node.inputs.values() {
+                if let crate::action::Source::From(from, output) = source
+                    && !nodes[from.index()].outputs.contains(output)
+                {
+                    return Err(PlanError::NoSuchOutput {
+                        label: node.label.clone(),
+                        from: nodes[from.index()].label.clone(),
+                        output: (*output).to_owned(),
+                    });
+                }
+            }
+            let mut before: Vec<NodeId> = node.waits_for().collect();
+            before.sort_unstable();
+            before.dedup();
+            for from in before {
+                graph.add_edge(NodeIndex::new(from.index()), NodeIndex::new(index), ());
+            }
+        }
+        let sorted = petgraph::algo::toposort(&graph, None)
+            .map_err(|cycle| PlanError::Cycle(nodes[cycle.node_id().index()].label.clone()))?;
+        // Any topological order is right; the order of adding is one when no cycle exists and is the one people expect.
+        let forward = graph.edge_references().all(|e| e.source() < e.target());
+        let id = |index: NodeIndex| NodeId(u32::try_from(index.index()).unwrap_or(u32::MAX));
+        let order = if forward {
+            graph.node_indices().map(id).collect()
+        } else {
+            sorted.into_iter().map(id).collect()
+        };
+        let mut dependents = vec![Vec::new(); nodes.len()];
+        for edge in graph.edge_references() {
+            dependents[edge.source().index()].push(id(edge.target()));
+        }
+        Ok(Plan { nodes, order, dependents, labels, pages, unavailable })
+    }
+}
+
+impl Plan {
+    /// Number of actions.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is nothing to do at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// One action.
+    #[must_use]
+    pub fn node(&self, id: NodeId) -> &ActionSpec {
+        &self.nodes[id.index()]
+    }
+
+    /// All nodes, producers before consumers.
+    #[must_use]
+    pub fn order(&self) -> &[NodeId] {
+        &self.order
+    }
+
+    /// The nodes that wait for this one.
+    #[must_use]
+    pub fn dependents(&self, id: NodeId) -> &[NodeId] {
+        &self.dependents[id.index()]
+    }
+
+    /// The node with this label.
+    #[must_use]
+    pub fn find(&self, label: &str) -> Option<NodeId> {
+        self.labels.get(label).copied()
+    }
+
+    /// All labels, sorted.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.labels.keys().map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::action::{ProcedureId, Source};
+    use std::sync::Arc;
+
+    fn spec(label: &str) -> ActionSpec {
+        let mut spec =
+            ActionSpec::new(label.into(), &Arc::from("s"), ProcedureId { name: "t", version: 1 });
+        spec.outputs = vec!["out"];
+        spec
+    }
+
+    fn after(label: &str, nodes: &[u32]) -> ActionSpec {
+        let mut spec = spec(label);
+        for node in nodes {
+            spec.inputs
+                .insert(format!("in{node}").parse().unwrap(), Source::From(NodeId(*node), "out"));
+        }
+        spec
+    }
+
+    #[test]
+    fn producers_come_before_consumers() {
+        let mut builder = PlanBuilder::default();
+        builder.add(spec("a"));
+        builder.add(after("b", &[0]));
+        builder.add(after("c", &[0, 1]));
+        let plan = builder.finish().unwrap();
+        assert_eq!(plan.order(), [NodeId(0), NodeId(1), NodeId(2)]);
+        assert_eq!(plan.dependents(NodeId(0)), [NodeId(2), NodeId(1)]);
+    }
+
+    #[test]
+    fn a_cycle_and_a_label_used_twice_are_refused() {
+        let mut builder = PlanBuilder::default();
+        builder.add(after("a", &[1]));
+        builder.add(after("b", &[0]));
+        assert!(matches!(builder.finish(), Err(PlanError::Cycle(_))));
+        let mut builder = PlanBuilder::default();
+        builder.add(spec("a"));
+        builder.add(spec("a"));
+        assert_eq!(builder.finish().unwrap_err(), PlanError::DuplicateLabel("a".into()));
+    }
+
+    #[test]
+    fn a_chain_of_100_000_is_ordered_without_a_stack_overflow() {
+        let mut builder = PlanBuilder::default();
+        builder.add(spec("n0"));
+        for i in 1..100_000_u32 {
+            builder.add(after(&format!("n{i}"), &[i - 1]));
+        }
+        assert_eq!(builder.finish().unwrap().order().len(), 100_000);
+    }
+}
