@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "bits.h"
+
 /* Order of the multiplicative group. */
 #define ORDER ((1u << LORE_BCH_M) - 1)
 
@@ -59,7 +61,7 @@ static int syndromes(const field *f, uint16_t s[SYNDROMES + 1], const uint8_t *w
         const unsigned step = 2 * p % ORDER;
         unsigned power = p;
 
-        if ((word[p / 8] >> p % 8 & 1u) == 0)
+        if (bit_at(word, p) == 0)
             continue;
         for (unsigned j = 1; j <= SYNDROMES; j += 2) {
             s[j] ^= f->exp[power];
@@ -159,6 +161,6 @@ int lore_bch_correct(uint8_t word[LORE_BITS_BYTES])
     if (found != degree)
         return -1;
     for (unsigned e = 0; e < found; e++)
-        word[error[e] / 8] ^= (uint8_t)(1u << error[e] % 8);
+        flip_bit(word, error[e], 1);
     return (int)found;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bch.h"
+#include "bits.h"
 
 static const uint64_t generator[LORE_BCH_WORDS] = LORE_BCH_GENERATOR;
 
@@ -33,7 +34,7 @@ void lore_code_encode(uint8_t bits[LORE_BITS_BYTES], const uint8_t message[LORE_
     uint64_t parity[LORE_BCH_WORDS] = { 0 };
 
     for (unsigned i = 0; i < 8 * LORE_MB; i++)
-        divide_by_x(parity, message[i / 8] >> i % 8 & 1u);
+        divide_by_x(parity, bit_at(message, i));
     memcpy(bits, message, LORE_MB);
     for (unsigned i = 0; i < LORE_BCH_STORED; i++)
         bits[LORE_MB + i] = (uint8_t)(parity[i / 8] >> 8 * (i % 8));
@@ -44,10 +45,8 @@ void lore_code_decode(uint8_t message[LORE_MB], const uint16_t d0[LORE_N],
 {
     uint8_t word[LORE_BITS_BYTES] = { 0 };
 
-    for (unsigned x = 0; x < LORE_N; x++) {
-        if (d1[x] < d0[x])
-            word[x / 8] |= (uint8_t)(1u << x % 8);
-    }
+    for (unsigned x = 0; x < LORE_N; x++)
+        flip_bit(word, x, d1[x] < d0[x]);
     if (lore_bch_correct(word) < 0)
         memset(message, 0, LORE_MB);
     else

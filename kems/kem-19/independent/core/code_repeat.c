@@ -8,14 +8,13 @@
 
 #include <string.h>
 
+#include "bits.h"
+
 void lore_code_encode(uint8_t bits[LORE_BITS_BYTES], const uint8_t message[LORE_MB])
 {
     memset(bits, 0, LORE_BITS_BYTES);
-    for (unsigned x = 0; x < LORE_N; x++) {
-        const unsigned i = x / LORE_REPEAT;
-
-        bits[x / 8] |= (uint8_t)((message[i / 8] >> i % 8 & 1u) << x % 8);
-    }
+    for (unsigned x = 0; x < LORE_N; x++)
+        flip_bit(bits, x, bit_at(message, x / LORE_REPEAT));
 }
 
 void lore_code_decode(uint8_t message[LORE_MB], const uint16_t d0[LORE_N],
@@ -30,7 +29,6 @@ void lore_code_decode(uint8_t message[LORE_MB], const uint16_t d0[LORE_N],
             clear += d0[LORE_REPEAT * i + copy];
             set += d1[LORE_REPEAT * i + copy];
         }
-        if (set < clear)
-            message[i / 8] |= (uint8_t)(1u << i % 8);
+        flip_bit(message, i, set < clear);
     }
 }

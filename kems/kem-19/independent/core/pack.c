@@ -9,10 +9,7 @@
  */
 #include "pack.h"
 
-static unsigned bit_at(const uint8_t *bits, size_t i)
-{
-    return bits[i / 8] >> i % 8 & 1u;
-}
+#include "bits.h"
 
 size_t lore_pack(uint8_t *out, const poly_q v[LORE_K])
 {
@@ -24,10 +21,8 @@ size_t lore_pack(uint8_t *out, const poly_q v[LORE_K])
             const unsigned c = v[j].c[x];
 
             *out++ = (uint8_t)(c < 255 ? c : 255);
-            if (c >= 255) {
-                overflow[o / 8] |= (uint8_t)((c - 255) << o % 8);
-                o++;
-            }
+            if (c >= 255)
+                flip_bit(overflow, o++, c - 255);
         }
     }
     return LORE_K * LORE_N + (o + 7) / 8;
@@ -60,6 +55,6 @@ size_t lore_pack_bits(uint8_t *out, const uint8_t entry[LORE_N], unsigned bits)
 size_t lore_unpack_bits(uint8_t entry[LORE_N], const uint8_t *in, unsigned bits)
 {
     for (unsigned x = 0; x < LORE_N; x++)
-        entry[x] = (uint8_t)(in[x * bits / 8] >> x * bits % 8 & ((1u << bits) - 1));
+        entry[x] = (uint8_t)((unsigned)in[x * bits / 8] >> x * bits % 8 & ((1u << bits) - 1));
     return (size_t)bits * LORE_BITS_BYTES;
 }
