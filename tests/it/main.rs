@@ -1,1 +1,6 @@
 //! The one integration binary.
+
+mod cc;
+mod driver;
+mod iccs;
+mod loong;
