@@ -12,7 +12,8 @@
 
 #include "symmetric.h"
 
-/* Fills q from *accepted on with the words of buf; returns the count accepted so far. */
+/* Fills q, of which `accepted` coefficients are there, with the words of buf; returns how many
+ * are there now. */
 static unsigned accept_words(poly_q *q, unsigned accepted, const uint8_t *buf, unsigned length)
 {
     for (unsigned at = 0; at < length && accepted < LORE_N; at += 2) {

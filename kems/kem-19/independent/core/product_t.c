@@ -3,8 +3,8 @@
  *
  * t is 2 or 4, so arithmetic modulo 256 in bytes is arithmetic modulo t with the
  * reduction left for the end.  Each nonzero of the secret adds the dense polynomial,
- * shifted to its place, into a sum of twice the length; a compiler turns that inner
- * loop of fixed length into vector additions, which beats a dense product by far.
+ * shifted to its place, into a sum of twice the length, an inner loop
+ * of fixed length over bytes that compilers turn into vector additions.
  *
  * Not constant-time in the memory it touches: the shifts are the secret's places.
  */
