@@ -6,5 +6,6 @@ mod driver;
 mod elf;
 mod iccs;
 mod loong;
+mod lore;
 mod process;
 mod toolchain;
