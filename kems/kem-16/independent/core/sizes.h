@@ -20,7 +20,7 @@
 #define L1_BYTES CONCATENATED_BYTES(PARAM_N1, PARAM_MULT)
 #define L1_BITS (8 * L1_BYTES)
 
-/* The covering code that compresses v: [51, 41], blocks in order, the bits behind the last block as they are. */
+/* The covering code that compresses v: [51,41]. Bits behind the last whole block stay as they are. */
 #define BLOCK_BITS 51
 #define GROUP_BITS 41
 #define SYNDROME_BITS (BLOCK_BITS - GROUP_BITS)

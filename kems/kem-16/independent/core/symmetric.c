@@ -57,7 +57,8 @@ int hash_i(uint8_t seed_dk[K_BYTES], uint8_t seed_ek[K_BYTES], const uint8_t see
     return bad;
 }
 
-int hash_g(uint8_t key[K_BYTES], uint8_t theta[K_BYTES], const uint8_t h[K_BYTES], const uint8_t m[K_BYTES], const uint8_t salt[K_BYTES])
+int hash_g(uint8_t key[K_BYTES], uint8_t theta[K_BYTES], const uint8_t h[K_BYTES], const uint8_t m[K_BYTES],
+           const uint8_t salt[K_BYTES])
 {
     uint8_t input[1 + 3 * K_BYTES];
     uint8_t output[2 * K_BYTES] = {0};
@@ -73,7 +74,8 @@ int hash_g(uint8_t key[K_BYTES], uint8_t theta[K_BYTES], const uint8_t h[K_BYTES
     return bad;
 }
 
-int hash_j(uint8_t key[K_BYTES], const uint8_t h[K_BYTES], const uint8_t sigma[K_BYTES], const uint8_t ct[CT_BYTES])
+int hash_j(uint8_t key[K_BYTES], const uint8_t h[K_BYTES], const uint8_t sigma[K_BYTES],
+           const uint8_t ct[CT_BYTES])
 {
     uint8_t input[1 + 2 * K_BYTES + CT_BYTES];
 

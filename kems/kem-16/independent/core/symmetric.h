@@ -38,9 +38,11 @@ int hash_h(uint8_t h[K_BYTES], const uint8_t pk[PK_BYTES]);
 int hash_i(uint8_t seed_dk[K_BYTES], uint8_t seed_ek[K_BYTES], const uint8_t seed[K_BYTES]);
 
 /* G(h, m, salt) = key || theta. */
-int hash_g(uint8_t key[K_BYTES], uint8_t theta[K_BYTES], const uint8_t h[K_BYTES], const uint8_t m[K_BYTES], const uint8_t salt[K_BYTES]);
+int hash_g(uint8_t key[K_BYTES], uint8_t theta[K_BYTES], const uint8_t h[K_BYTES], const uint8_t m[K_BYTES],
+           const uint8_t salt[K_BYTES]);
 
 /* J(h, sigma, ct), the secret of a ciphertext that does not open. */
-int hash_j(uint8_t key[K_BYTES], const uint8_t h[K_BYTES], const uint8_t sigma[K_BYTES], const uint8_t ct[CT_BYTES]);
+int hash_j(uint8_t key[K_BYTES], const uint8_t h[K_BYTES], const uint8_t sigma[K_BYTES],
+           const uint8_t ct[CT_BYTES]);
 
 #endif
