@@ -5,6 +5,7 @@
 //! cut-off). The key never sees absolute paths, job counts, labels, times or users.
 //! Knows nothing of processes, of the store or of stage kinds.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +45,7 @@ pub enum Source {
     /// Something the store already holds (an unpacked archive's file or tree).
     Given(Artifact),
     /// A named output of another node; that node must succeed.
-    From(NodeId, &'static str),
+    From(NodeId, Cow<'static, str>),
     /// How another node ended, whichever way: its outputs by digest, or why there are none.
     Outcome(NodeId),
 }
@@ -124,7 +125,7 @@ pub struct ActionSpec {
     /// Inputs by their path in the scratch directory (or by role, for procedures that need none).
     pub inputs: BTreeMap<RelPath, Source>,
     /// Names of the outputs it must leave.
-    pub outputs: Vec<&'static str>,
+    pub outputs: Vec<Cow<'static, str>>,
     /// Environment of its children, complete.
     pub env: BTreeMap<String, String>,
     /// Names of the tools it runs; their digests enter the key.
@@ -340,7 +341,7 @@ mod tests {
         spec.params.insert("flags", "-O2".into());
         spec.inputs.insert("src/a.c".parse().unwrap(), Source::Text("int x;".into()));
         spec.inputs.insert("src/b.c".parse().unwrap(), Source::Text("int y;".into()));
-        spec.outputs = vec!["library"];
+        spec.outputs = vec!["library".into()];
         spec.env.insert("LC_ALL".into(), "C".into());
         spec.tools = vec!["cc".into()];
         spec
@@ -374,7 +375,7 @@ mod tests {
             |s| drop(s.params.insert("more", String::new())),
             |s| drop(s.inputs.insert("src/c.c".parse().unwrap(), Source::Text("".into()))),
             |s| drop(s.inputs.remove(&"src/a.c".parse::<RelPath>().unwrap())),
-            |s| s.outputs.push("log"),
+            |s| s.outputs.push("log".into()),
             |s| drop(s.env.insert("LC_ALL".into(), "de".into())),
             |s| s.tools.push("ld".into()),
             |s| s.limits.memory = None,
@@ -436,7 +437,7 @@ mod tests {
     #[test]
     fn an_input_without_content_is_named() {
         let mut spec = spec();
-        spec.inputs.insert("lib.so".parse().unwrap(), Source::From(NodeId(3), "library"));
+        spec.inputs.insert("lib.so".parse().unwrap(), Source::From(NodeId(3), "library".into()));
         let error = Bound::bind(&spec, |_, _| None, |_| None).unwrap_err();
         assert_eq!(error.what, "input `lib.so`");
     }

@@ -6,7 +6,8 @@
 pub mod action;
 pub mod artifact;
 pub mod digest;
-pub mod exec;
+//pub mod exec;
+pub mod kat;
 pub mod name;
 pub mod outcome;
 pub mod plan;

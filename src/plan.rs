@@ -85,6 +85,11 @@ impl PlanBuilder {
         id
     }
 
+    /// Makes an action a fallback: it runs only when `node` did not end well.
+    pub fn only_unless_good(&mut self, action: NodeId, node: NodeId) {
+        self.nodes[action.index()].unless_good.push(node);
+    }
+
     /// Checks the invariants and orders the nodes.
     ///
     /// # Errors
@@ -108,7 +113,7 @@ impl PlanBuilder {
                     return Err(PlanError::NoSuchOutput {
                         label: node.label.clone(),
                         from: nodes[from.index()].label.clone(),
-                        output: (*output).to_owned(),
+                        output: output.to_string(),
                     });
                 }
             }
@@ -189,15 +194,17 @@ mod tests {
     fn spec(label: &str) -> ActionSpec {
         let mut spec =
             ActionSpec::new(label.into(), &Arc::from("s"), ProcedureId { name: "t", version: 1 });
-        spec.outputs = vec!["out"];
+        spec.outputs = vec!["out".into()];
         spec
     }
 
     fn after(label: &str, nodes: &[u32]) -> ActionSpec {
         let mut spec = spec(label);
         for node in nodes {
-            spec.inputs
-                .insert(format!("in{node}").parse().unwrap(), Source::From(NodeId(*node), "out"));
+            spec.inputs.insert(
+                format!("in{node}").parse().unwrap(),
+                Source::From(NodeId(*node), "out".into()),
+            );
         }
         spec
     }
@@ -210,7 +217,7 @@ mod tests {
         builder.add(after("c", &[0, 1]));
         let plan = builder.finish().unwrap();
         assert_eq!(plan.order(), [NodeId(0), NodeId(1), NodeId(2)]);
-        assert_eq!(plan.dependents(NodeId(0)), [NodeId(2), NodeId(1)]);
+        assert_eq!(plan.dependents(NodeId(0)), [NodeId(1), NodeId(2)]);
     }
 
     #[test]

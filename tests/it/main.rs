@@ -1,1 +1,5 @@
 //! The one integration binary.
+
+mod cc;
+mod iccs;
+mod loong;

@@ -1,0 +1,327 @@
+//! The canonical form of a KAT text, as a reader over any other reader.
+//!
+//! Rules: split at LF; strip trailing CR, space and tab of each line; drop empty lines; with a record limit N stop
+//! before the (N+1)-th line starting with `Count = `; in mode `nolen` drop every line whose key (text before the
+//! first `=`, trailing blanks removed) ends in `_Len`; end each remaining line with one LF.
+//! Only blanks at a line's end and a line's first bytes are ever held back.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use sha2::{Digest as _, Sha256};
+
+/// Which lines count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// All lines.
+    Strict,
+    /// All but the lengths.
+    NoLen,
+}
+
+/// Longest key that is looked at; a longer line start cannot be a `_Len` line of any known layout.
+const KEY_LIMIT: usize = 256;
+
+/// How a record starts.
+const COUNT: &[u8] = b"Count = ";
+
+/// Reads the canonical form of a text.
+#[derive(Debug)]
+pub struct Canonical<R> {
+    inner: BufReader<R>,
+    mode: Mode,
+    limit: Option<u64>,
+    records: u64,
+    raw_bytes: u64,
+    line: Line,
+    out: Vec<u8>,
+    taken: usize,
+    ended: bool,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    /// The start of the line, until it is known whether the line counts.
+    head: Vec<u8>,
+    /// Whether it counts, once known.
+    kept: Option<bool>,
+    /// Blanks that may turn out to be trailing.
+    blanks: Vec<u8>,
+}
+
+impl<R: Read> Canonical<R> {
+    /// A reader of the canonical form; `limit` is the number of records covered, if not all.
+    pub fn new(inner: R, mode: Mode, limit: Option<u64>) -> Self {
+        Self {
+            inner: BufReader::with_capacity(64 * 1024, inner),
+            mode,
+            limit,
+            records: 0,
+            raw_bytes: 0,
+            line: Line::default(),
+            out: Vec::new(),
+            taken: 0,
+            ended: false,
+        }
+    }
+
+    /// Records seen so far (lines starting with `Count = `), within the limit.
+    pub const fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Bytes read from the text so far.
+    pub const fn raw_bytes(&self) -> u64 {
+        self.raw_bytes
+    }
+
+    /// Turns one chunk of the text into canonical bytes in `out`.
+    fn push(&mut self, chunk: &[u8]) {
+        for part in chunk.split_inclusive(|b| *b == b'\n') {
+            let (body, complete) = match part.strip_suffix(b"\n") {
+                Some(body) => (body, true),
+                None => (part, false),
+            };
+            self.extend_line(body);
+            if complete {
+                self.end_line();
+            }
+            if self.ended {
+                return;
+            }
+        }
+    }
+
+    fn extend_line(&mut self, body: &[u8]) {
+        let solid =
+            body.iter().rposition(|b| !matches!(b, b'\r' | b' ' | b'\t')).map_or(0, |p| p + 1);
+        if solid > 0 {
+            let blanks = std::mem::take(&mut self.line.blanks);
+            self.emit(&blanks);
+            self.emit(&body[..solid]);
+        }
+        self.line.blanks.extend_from_slice(&body[solid..]);
+    }
+
+    /// Bytes that belong to the line for certain.
+    fn emit(&mut self, bytes: &[u8]) {
+        match self.line.kept {
+            Some(true) => self.out.extend_from_slice(bytes),
+            Some(false) => {}
+            None => {
+                self.line.head.extend_from_slice(bytes);
+                // Eight bytes tell a record's start; the key ends at the first `=`.
+                let head = &self.line.head;
+                if head.len() > KEY_LIMIT || head.len() >= COUNT.len() && head.contains(&b'=') {
+                    self.decide();
+                }
+            }
+        }
+    }
+
+    fn decide(&mut self) {
+        let head = std::mem::take(&mut self.line.head);
+        let key = head.split(|b| *b == b'=').next().unwrap_or(&[]);
+        let key = key.trim_ascii_end();
+        let dropped = self.mode == Mode::NoLen && key.ends_with(b"_Len");
+        if head.starts_with(COUNT) {
+            if self.limit == Some(self.records) {
+                self.ended = true;
+                self.line.kept = Some(false);
+                return;
+            }
+            self.records += 1;
+        }
+        self.line.kept = Some(!dropped);
+        if !dropped {
+            self.out.extend_from_slice(&head);
+        }
+    }
+
+    fn end_line(&mut self) {
+        if self.line.kept.is_none() && !self.line.head.is_empty() {
+            self.decide();
+        }
+        if self.line.kept == Some(true) && !self.ended {
+            self.out.push(b'\n');
+        }
+        self.line.kept = None;
+        self.line.head.clear();
+        self.line.blanks.clear();
+    }
+}
+
+impl<R: Read> Read for Canonical<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.taken == self.out.len() {
+            self.out.clear();
+            self.taken = 0;
+            if self.ended {
+                return Ok(0);
+            }
+            let chunk = self.inner.fill_buf()?;
+            if chunk.is_empty() {
+                self.ended = true;
+                // A last line without LF counts like any other.
+                let ended = std::mem::replace(&mut self.ended, false);
+                self.end_line();
+                self.ended = ended;
+                continue;
+            }
+            let chunk = chunk.to_vec();
+            self.inner.consume(chunk.len());
+            self.raw_bytes += chunk.len() as u64;
+            self.push(&chunk);
+        }
+        let n = buffer.len().min(self.out.len() - self.taken);
+        buffer[..n].copy_from_slice(&self.out[self.taken..self.taken + n]);
+        self.taken += n;
+        Ok(n)
+    }
+}
+
+/// What digesting a text gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digested {
+    /// SHA-256 of the canonical form, lower-case hex.
+    pub sha256: String,
+    /// Records covered.
+    pub records: u64,
+    /// Bytes of the text as it came.
+    pub bytes: u64,
+}
+
+/// The SHA-256 of a text's canonical form, in constant memory.
+///
+/// # Errors
+/// Whatever reading fails with.
+pub fn digest(text: impl Read, mode: Mode, limit: Option<u64>) -> io::Result<Digested> {
+    let mut canonical = Canonical::new(text, mode, limit);
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let n = canonical.read(&mut buffer)?;
+        if n == 0 {
+            break;
+        }
+        hasher.update(&buffer[..n]);
+    }
+    let sha256 = hex(&hasher.finalize());
+    Ok(Digested { sha256, records: canonical.records(), bytes: canonical.raw_bytes() })
+}
+
+/// Lower-case hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn canonical(text: &[u8], mode: Mode, limit: Option<u64>) -> String {
+        let mut out = String::new();
+        Canonical::new(text, mode, limit).read_to_string(&mut out).unwrap();
+        out
+    }
+
+    /// The rule as written, holding everything in memory.
+    fn model(text: &str, mode: Mode, limit: Option<u64>) -> String {
+        let (mut out, mut records) = (String::new(), 0);
+        for line in text.split('\n') {
+            let line = line.trim_end_matches(['\r', ' ', '\t']);
+            if line.is_empty() {
+                continue;
+            }
+            let key = line.split('=').next().unwrap().trim_end();
+            if line.starts_with("Count = ") {
+                if limit == Some(records) {
+                    break;
+                }
+                records += 1;
+            }
+            if mode == Mode::NoLen && key.ends_with("_Len") {
+                continue;
+            }
+            out.push_str(line);
+            out.push('\n');
+        }
+        out
+    }
+
+    const TEXT: &str = "Count = 0\nPK_Len = 2\nPK = AB12\n\nCount = 1\nPK_Len = 2\nPK = CD34\n\n";
+
+    #[test]
+    fn line_ends_and_trailing_blanks_do_not_change_the_canonical_form() {
+        let plain = canonical(TEXT.as_bytes(), Mode::Strict, None);
+        let crlf = TEXT.replace('\n', " \t\r\n");
+        assert_eq!(canonical(crlf.as_bytes(), Mode::Strict, None), plain);
+        assert_eq!(canonical(TEXT.trim_end().as_bytes(), Mode::Strict, None), plain);
+        assert_eq!(plain, TEXT.replace("\n\n", "\n"));
+    }
+
+    #[test]
+    fn nolen_drops_the_lengths_and_a_limit_stops_before_the_next_record() {
+        assert_eq!(canonical(TEXT.as_bytes(), Mode::NoLen, Some(1)), "Count = 0\nPK = AB12\n");
+        assert_eq!(digest(TEXT.as_bytes(), Mode::Strict, Some(1)).unwrap().records, 1);
+    }
+
+    #[test]
+    fn a_value_that_is_empty_keeps_its_line() {
+        assert_eq!(canonical(b"PK = \n", Mode::Strict, None), "PK =\n");
+    }
+
+    #[test]
+    fn a_line_of_many_megabytes_is_never_held() {
+        struct Long(u64);
+        impl Read for Long {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                let n = buffer.len().min(usize::try_from(self.0).unwrap());
+                buffer[..n].fill(b'A');
+                self.0 -= n as u64;
+                Ok(n)
+            }
+        }
+        let mut reader = Canonical::new(b"PK = ".chain(Long(100 << 20)), Mode::Strict, None);
+        let mut buffer = [0; 4096];
+        let mut total = 0;
+        loop {
+            let n = reader.read(&mut buffer).unwrap();
+            if n == 0 {
+                break;
+            }
+            total += n;
+            assert!(reader.out.capacity() < 1 << 20, "a whole line is held");
+        }
+        assert_eq!(total, 5 + (100 << 20) + 1);
+    }
+
+    proptest! {
+        #[test]
+        fn the_stream_equals_the_rule_however_it_is_cut(
+            lines in proptest::collection::vec("(Count = [0-9]|PK_Len = 3|PK = [A-F0-9 ]{0,9}|[ \t\r]{0,3}|x_Len|CT =A=B|Count)[ \r\t]{0,2}", 0..20),
+            nolen in any::<bool>(),
+            limit in proptest::option::of(0_u64..4),
+            cut in 1_usize..7,
+        ) {
+            struct Cut<'a>(&'a [u8], usize);
+            impl Read for Cut<'_> {
+                fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                    let n = self.1.min(self.0.len()).min(buffer.len());
+                    buffer[..n].copy_from_slice(&self.0[..n]);
+                    self.0 = &self.0[n..];
+                    Ok(n)
+                }
+            }
+            let text = lines.join("\n");
+            let mode = if nolen { Mode::NoLen } else { Mode::Strict };
+            let mut out = String::new();
+            Canonical::new(Cut(text.as_bytes(), cut), mode, limit).read_to_string(&mut out).unwrap();
+            prop_assert_eq!(out, model(&text, mode, limit));
+        }
+    }
+}
