@@ -28,9 +28,10 @@
 #define LEFTOVER_BITS (L1_BITS - BLOCK_BITS * BLOCKS)
 #define PAYLOAD_BYTES BITS_BYTES(GROUP_BITS * BLOCKS + LEFTOVER_BITS)
 
-/* pk = seed_ek || s; sk = pk || seed_dk || sigma || seed_kem; ct = u || payload || salt. */
+/* pk = seed_ek || s; sk = pk || seed_dk || sigma || seed_kem; ct = body || salt with body = u || payload. */
 #define PK_BYTES (K_BYTES + N_BYTES)
 #define SK_BYTES (PK_BYTES + 3 * K_BYTES)
-#define CT_BYTES (N_BYTES + PAYLOAD_BYTES + K_BYTES)
+#define BODY_BYTES (N_BYTES + PAYLOAD_BYTES)
+#define CT_BYTES (BODY_BYTES + K_BYTES)
 
 #endif

@@ -78,7 +78,7 @@ int kem_dec(unsigned char *sk, unsigned long long sk_len_bytes,
     uint8_t h[K_BYTES];
     uint8_t theta[K_BYTES];
     uint8_t rejected[K_BYTES];
-    uint8_t again[N_BYTES + N12_BYTES];
+    uint8_t again[BODY_BYTES];
 
     if (sk_len_bytes != SK_BYTES) {
         return ERROR_DEC_SK;
@@ -91,7 +91,7 @@ int kem_dec(unsigned char *sk, unsigned long long sk_len_bytes,
         return ERROR_HELPER;
     }
     /* The salt went into theta as it came, so there is nothing of it to compare. */
-    bytes_choose(ss, rejected, K_BYTES, bytes_differ(again, ct, sizeof again));
+    bytes_choose(ss, rejected, K_BYTES, bytes_differ(again, ct, BODY_BYTES));
     *ss_len_bytes = K_BYTES;
     return 0;
 }

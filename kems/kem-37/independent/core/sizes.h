@@ -20,9 +20,10 @@
 /* v and Code(m), shorter than a polynomial; whole words. */
 #define N12_BYTES CONCATENATED_BYTES(PARAM_N1, PARAM_MULT)
 
-/* pk = seed_ek || s; sk = pk || seed_dk || sigma || seed_kem; ct = u || v || salt. */
+/* pk = seed_ek || s; sk = pk || seed_dk || sigma || seed_kem; ct = body || salt with body = u || v. */
 #define PK_BYTES (K_BYTES + N_BYTES)
 #define SK_BYTES (PK_BYTES + 3 * K_BYTES)
-#define CT_BYTES (N_BYTES + N12_BYTES + SALT_BYTES)
+#define BODY_BYTES (N_BYTES + N12_BYTES)
+#define CT_BYTES (BODY_BYTES + SALT_BYTES)
 
 #endif
