@@ -5,11 +5,13 @@
 
 pub mod action;
 pub mod artifact;
+pub mod diag;
 pub mod digest;
-//pub mod exec;
 pub mod kat;
 pub mod name;
 pub mod outcome;
 pub mod plan;
 pub mod record;
 pub mod result;
+pub mod spec;
+pub mod store;

@@ -2,6 +2,7 @@
 
 mod cc;
 mod codes;
+mod driver;
 mod hare;
 mod hqc;
 mod iccs;

@@ -1,0 +1,547 @@
+//! How one instance is built from its source tree: the defaults of an implementation merged with the instance's own.
+//!
+//! Knows nothing of compilers. The merge rule is one sentence: what an instance states replaces the default, except
+//! that `defines`, `vars` and `kat` are merged entry by entry. `{instance}` and the names in `vars` are replaced by
+//! their values, so that one recipe serves all parameter sets of a package.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::reader::{At, Kind, Located, Map};
+use super::submission::{Place, Source, known_instance};
+use crate::diag::nearest;
+use crate::name::{Name, RelPath};
+
+/// How one instance is built. Paths and patterns have their variables replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recipe {
+    /// The instance's directory inside the source tree; empty for the tree itself.
+    pub directory: String,
+    /// Files or patterns, relative to `directory`. Applied by [`Recipe::pick_sources`].
+    pub sources: Vec<String>,
+    /// Files or patterns that are not compiled.
+    pub exclude: Vec<String>,
+    /// Include directories in order, relative to `directory`.
+    pub include: Vec<String>,
+    /// More directories or patterns whose files are inputs.
+    pub headers: Vec<String>,
+    /// The header that declares the API.
+    pub header: String,
+    /// Which API it has.
+    pub api: Api,
+    /// Prefix of the API's symbols (NIST API only).
+    pub prefix: Option<String>,
+    /// Preprocessor definitions.
+    pub defines: BTreeMap<String, Option<String>>,
+    /// More compiler flags.
+    pub cflags: Vec<String>,
+    /// Libraries of the system.
+    pub libraries: Vec<Library>,
+    /// Which `auxfunc.c` is linked.
+    pub auxfunc: Helper,
+    /// Which `drng.c` is linked.
+    pub drng: Helper,
+    /// The submission defines the global `drng_algorithm` itself.
+    pub own_drng_algorithm: bool,
+    /// Flag sets to try instead of the pipeline's, in order.
+    pub flag_sets: Option<Vec<Name>>,
+    /// Files that replace a source.
+    pub patches: Vec<Patch>,
+    /// Settings of the known-answer test.
+    pub kat: KatSettings,
+    /// Stack that a call needs.
+    pub stack_bytes: Option<u64>,
+    /// Time limit of one process.
+    pub timeout: Option<Duration>,
+    /// `ALGORITHM_INSTANCE`, where it differs from the instance's name.
+    pub kat_name: Option<String>,
+}
+
+/// The API that an implementation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Api {
+    /// The call's own.
+    Iccs,
+    /// The one of NIST's calls.
+    Nist,
+}
+
+impl Api {
+    /// The words of the manifest.
+    pub(super) const WORDS: [(&'static str, Self); 2] =
+        [("iccs", Self::Iccs), ("nist", Self::Nist)];
+}
+
+/// Which copy of an official helper file is linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Helper {
+    /// The one among the sources; ours when there is none.
+    Auto,
+    /// Ours, even when the tree has one.
+    Ours,
+    /// The one among the sources; it must be there.
+    Shipped,
+    /// None.
+    Absent,
+}
+
+impl Helper {
+    /// The words of the manifest.
+    pub(super) const WORDS: [(&'static str, Self); 4] = [
+        ("auto", Self::Auto),
+        ("ours", Self::Ours),
+        ("shipped", Self::Shipped),
+        ("absent", Self::Absent),
+    ];
+}
+
+/// A library of the system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Library {
+    /// As the linker knows it: `gmp`.
+    pub name: String,
+    /// A header to look for before building.
+    pub header: Option<String>,
+    /// The Debian package to install.
+    pub debian: Option<String>,
+}
+
+/// A file of ours that replaces one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patch {
+    /// The source it replaces, relative to the instance's directory.
+    pub replaces: String,
+    /// Our file, from the workspace root.
+    pub with: RelPath,
+    /// Why.
+    pub why: String,
+}
+
+/// How the known-answer test of an instance differs from the usual.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KatSettings {
+    /// Only so many records.
+    pub records: Option<u64>,
+    /// Time limit.
+    pub timeout: Option<Duration>,
+    /// Lines with lengths are not compared.
+    pub nolen: bool,
+    /// Name of the reference file.
+    pub file: Option<String>,
+    /// Directory of the reference file in the source tree.
+    pub directory: Option<String>,
+}
+
+/// What one place of the manifest states; what it leaves out is `None`.
+#[derive(Debug, Clone, Default)]
+struct Draft<'d> {
+    vars: BTreeMap<String, String>,
+    directory: Option<Located<'d, String>>,
+    sources: Option<Texts<'d>>,
+    exclude: Option<Texts<'d>>,
+    include: Option<Texts<'d>>,
+    headers: Option<Texts<'d>>,
+    header: Option<Located<'d, String>>,
+    api: Option<Api>,
+    prefix: Option<Located<'d, String>>,
+    defines: BTreeMap<String, Option<Located<'d, String>>>,
+    cflags: Option<Texts<'d>>,
+    libraries: Option<Vec<Library>>,
+    auxfunc: Option<Helper>,
+    drng: Option<Helper>,
+    own_drng_algorithm: Option<bool>,
+    flag_sets: Option<Vec<Name>>,
+    patches: Option<Vec<Patch>>,
+    kat: KatDraft<'d>,
+    stack: Option<u64>,
+    timeout: Option<Duration>,
+    kat_name: Option<Located<'d, String>>,
+}
+
+type Texts<'d> = Vec<Located<'d, String>>;
+
+#[derive(Debug, Clone, Default)]
+struct KatDraft<'d> {
+    records: Option<u64>,
+    timeout: Option<Duration>,
+    nolen: Option<bool>,
+    file: Option<Located<'d, String>>,
+    directory: Option<Located<'d, String>>,
+}
+
+/// Reads `recipe` and `instances` of an implementation. Without `instances` it has all of the submission's.
+pub(super) fn read(
+    map: &Map<'_>,
+    source: Option<&Source>,
+    place: &Place<'_>,
+) -> Option<BTreeMap<Name, Recipe>> {
+    let defaults = map.or("recipe", Draft::default(), |at| draft(at, place));
+    let own = map.optional("instances", |at| {
+        at.named(|at| {
+            let known = known_instance(at, place);
+            let draft = if at.is_nothing() { Some(Draft::default()) } else { draft(at, place) };
+            known.and(draft)
+        })
+    });
+    let (defaults, own) = (defaults?, own?);
+    let drafts: Vec<(Name, Draft<'_>)> = match own {
+        Some(named) => named.into_iter().map(|n| (n.name, n.value)).collect(),
+        None => place.instances?.keys().map(|name| (name.clone(), Draft::default())).collect(),
+    };
+    let finished: Vec<_> = drafts
+        .into_iter()
+        .map(|(name, own)| {
+            let recipe = merge(&defaults, own).finish(&name, map.at());
+            if let (Some(recipe), Some(Source::Directory { path })) = (&recipe, source) {
+                look_for_files(recipe, path, &name, map.at(), place)?;
+            }
+            Some((name, recipe?))
+        })
+        .collect();
+    finished.into_iter().collect()
+}
+
+fn draft<'d>(at: At<'d>, place: &Place<'_>) -> Option<Draft<'d>> {
+    let map = at.map()?;
+    let texts = |key| map.optional(key, |at| at.list(|at| at.located(at.any_text())));
+    let text = |key| map.optional(key, |at| at.located(at.text()));
+    let helper = |key| map.optional(key, |at| at.one_of("choice", &Helper::WORDS));
+    let vars = map.or("vars", BTreeMap::new(), variables);
+    let directory = map.optional("directory", |at| at.located(at.any_text()));
+    let (sources, exclude) = (texts("sources"), texts("exclude"));
+    let (include, headers) = (texts("include"), texts("headers"));
+    let header = text("header");
+    let api = map.optional("api", |at| at.one_of("API", &Api::WORDS));
+    let prefix = text("prefix");
+    let defines = map.or("defines", BTreeMap::new(), defines);
+    let cflags = texts("cflags");
+    let libraries = map.optional("libraries", |at| at.list(library));
+    let (auxfunc, drng) = (helper("auxfunc"), helper("drng"));
+    let own_drng_algorithm = map.optional("own_drng_algorithm", At::truth);
+    let flag_sets = map.optional("flag_sets", |at| at.set(At::name));
+    let patches = map.optional("patches", |at| at.list(|at| patch(at, place)));
+    let kat = map.or("kat", KatDraft::default(), kat);
+    let stack = map.optional("stack", At::bytes);
+    let timeout = map.optional("timeout", At::duration);
+    let kat_name = text("kat_name");
+    map.finish();
+    Some(Draft {
+        vars: vars?,
+        directory: directory?,
+        sources: sources?,
+        exclude: exclude?,
+        include: include?,
+        headers: headers?,
+        header: header?,
+        api: api?,
+        prefix: prefix?,
+        defines: defines?,
+        cflags: cflags?,
+        libraries: libraries?,
+        auxfunc: auxfunc?,
+        drng: drng?,
+        own_drng_algorithm: own_drng_algorithm?,
+        flag_sets: flag_sets?,
+        patches: patches?,
+        kat: kat?,
+        stack: stack?,
+        timeout: timeout?,
+        kat_name: kat_name?,
+    })
+}
+
+fn variables(at: At<'_>) -> Option<BTreeMap<String, String>> {
+    let named = at.named(At::any_text)?;
+    if let Some(own) = named.iter().find(|n| n.name.as_str() == "instance") {
+        let message = "the variable `instance` is set by the program";
+        own.at.key_error("bad-value", message, "choose another name", |d| d);
+        return None;
+    }
+    Some(named.into_iter().map(|n| (n.name.to_string(), n.value)).collect())
+}
+
+fn defines(at: At<'_>) -> Option<BTreeMap<String, Option<Located<'_, String>>>> {
+    let identifier = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    let read = at.entries()?.into_iter().map(|at| {
+        let name = at.key();
+        if !identifier(name) {
+            let message = format!("`{name}` is not a name of a macro");
+            at.key_error("bad-value", message, "letters, digits and `_`", |d| d);
+            return None;
+        }
+        let value = if at.is_nothing() { None } else { Some(at.located(at.any_text())?) };
+        Some((name.to_owned(), value))
+    });
+    let read: Vec<_> = read.collect();
+    read.into_iter().collect()
+}
+
+fn library(at: At<'_>) -> Option<Library> {
+    let map = at.map()?;
+    let name = map.required("name", At::name);
+    let header = map.optional("header", At::text);
+    let debian = map.optional("debian", At::text);
+    map.finish();
+    Some(Library { name: name?.to_string(), header: header?, debian: debian? })
+}
+
+fn patch(at: At<'_>, place: &Place<'_>) -> Option<Patch> {
+    let map = at.map()?;
+    let replaces = map.required("replaces", At::text);
+    let with = map.required("with", |at| {
+        let path = at.path_from(Some(place.dir))?;
+        at.must_exist(place.root, &path, Kind::File)?;
+        Some(path)
+    });
+    let why = map.required("why", At::text);
+    map.finish();
+    Some(Patch { replaces: replaces?, with: with?, why: why? })
+}
+
+fn kat(at: At<'_>) -> Option<KatDraft<'_>> {
+    let map = at.map()?;
+    let text = |key| map.optional(key, |at| at.located(at.text()));
+    let records = map.optional("records", At::count);
+    let timeout = map.optional("timeout", At::duration);
+    let nolen = map.optional("nolen", At::truth);
+    let (file, directory) = (text("file"), text("directory"));
+    map.finish();
+    Some(KatDraft {
+        records: records?,
+        timeout: timeout?,
+        nolen: nolen?,
+        file: file?,
+        directory: directory?,
+    })
+}
+
+/// The merge rule. Destructured without `..`, so that a new field must be thought about.
+fn merge<'d>(defaults: &Draft<'d>, own: Draft<'d>) -> Draft<'d> {
+    let Draft {
+        mut vars,
+        directory,
+        sources,
+        exclude,
+        include,
+        headers,
+        header,
+        api,
+        prefix,
+        mut defines,
+        cflags,
+        libraries,
+        auxfunc,
+        drng,
+        own_drng_algorithm,
+        flag_sets,
+        patches,
+        kat,
+        stack,
+        timeout,
+        kat_name,
+    } = defaults.clone();
+    vars.extend(own.vars);
+    defines.extend(own.defines);
+    Draft {
+        vars,
+        directory: own.directory.or(directory),
+        sources: own.sources.or(sources),
+        exclude: own.exclude.or(exclude),
+        include: own.include.or(include),
+        headers: own.headers.or(headers),
+        header: own.header.or(header),
+        api: own.api.or(api),
+        prefix: own.prefix.or(prefix),
+        defines,
+        cflags: own.cflags.or(cflags),
+        libraries: own.libraries.or(libraries),
+        auxfunc: own.auxfunc.or(auxfunc),
+        drng: own.drng.or(drng),
+        own_drng_algorithm: own.own_drng_algorithm.or(own_drng_algorithm),
+        flag_sets: own.flag_sets.or(flag_sets),
+        patches: own.patches.or(patches),
+        kat: KatDraft {
+            records: own.kat.records.or(kat.records),
+            timeout: own.kat.timeout.or(kat.timeout),
+            nolen: own.kat.nolen.or(kat.nolen),
+            file: own.kat.file.or(kat.file),
+            directory: own.kat.directory.or(kat.directory),
+        },
+        stack: own.stack.or(stack),
+        timeout: own.timeout.or(timeout),
+        kat_name: own.kat_name.or(kat_name),
+    }
+}
+
+impl<'d> Draft<'d> {
+    /// Replaces the variables and puts the defaults of the program where nothing is stated.
+    fn finish(mut self, instance: &Name, whole: At<'d>) -> Option<Recipe> {
+        self.vars.insert("instance".to_owned(), instance.to_string());
+        let vars = self.vars;
+        let one = |text: Option<Located<'d, String>>| match text {
+            None => Some(None),
+            Some(text) => fill(&text, &vars).map(Some),
+        };
+        let many = |texts: Option<Texts<'d>>, default: &[&str]| match texts {
+            None => Some(default.iter().map(|s| (*s).to_owned()).collect()),
+            Some(texts) => {
+                let filled: Vec<_> = texts.iter().map(|text| fill(text, &vars)).collect();
+                filled.into_iter().collect::<Option<Vec<String>>>()
+            }
+        };
+        let inside = |texts: Option<Texts<'d>>, default: &[&str], directory: &Option<String>| {
+            if let (Some(texts), Some(directory)) = (&texts, directory) {
+                for text in texts {
+                    stays_inside(text, &vars, directory)?;
+                }
+            }
+            many(texts, default)
+        };
+        let directory_at = self.directory.as_ref().map_or(whole, |d| d.at);
+        let directory = one(self.directory).map(Option::unwrap_or_default).and_then(|text| {
+            let text = text.trim_end_matches('/').to_owned();
+            let inside = text.is_empty() || RelPath::resolve(&text).is_ok();
+            if !inside {
+                let message = format!("`{text}` is not a directory inside the source tree");
+                directory_at.error("bad-value", message, "", |d| d);
+            }
+            inside.then_some(text)
+        });
+        let prefix_at = self.prefix.as_ref().map(|p| p.at);
+        let api = self.api.unwrap_or(Api::Iccs);
+        if let (Some(at), Api::Iccs) = (prefix_at, api) {
+            let message = "a prefix belongs to the NIST API, and this recipe has the ICCS one";
+            at.key_error("bad-value", message, "", |d| d.help("add `api: nist`"));
+        }
+        let (sources, exclude) =
+            (inside(self.sources, &["*.c"], &directory), many(self.exclude, &[]));
+        let include = inside(self.include, &["."], &directory);
+        let headers = inside(self.headers, &[], &directory);
+        let (header, prefix) = (one(self.header), one(self.prefix));
+        let cflags = many(self.cflags, &[]);
+        let defines: Vec<_> = self.defines.into_iter().map(|(k, v)| Some((k, one(v)?))).collect();
+        let defines: Option<BTreeMap<_, _>> = defines.into_iter().collect();
+        let (file, kat_directory) = (one(self.kat.file), one(self.kat.directory));
+        let kat_name = one(self.kat_name);
+        Some(Recipe {
+            directory: directory?,
+            sources: sources?,
+            exclude: exclude?,
+            include: include?,
+            headers: headers?,
+            header: header?.unwrap_or_else(|| "KEM_AlgorithmInstance.h".to_owned()),
+            api,
+            prefix: prefix?,
+            defines: defines?,
+            cflags: cflags?,
+            libraries: self.libraries.unwrap_or_default(),
+            auxfunc: self.auxfunc.unwrap_or(Helper::Auto),
+            drng: self.drng.unwrap_or(Helper::Auto),
+            own_drng_algorithm: self.own_drng_algorithm.unwrap_or(false),
+            flag_sets: self.flag_sets,
+            patches: self.patches.unwrap_or_default(),
+            kat: KatSettings {
+                records: self.kat.records,
+                timeout: self.kat.timeout,
+                nolen: self.kat.nolen.unwrap_or(false),
+                file: file?,
+                directory: kat_directory?,
+            },
+            stack_bytes: self.stack,
+            timeout: self.timeout,
+            kat_name: kat_name?,
+        })
+    }
+}
+
+/// Replaces `{name}`. A brace that opens no name stays what it is.
+fn fill(text: &Located<'_, String>, vars: &BTreeMap<String, String>) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = text.value.as_str();
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let name = after.split_once('}').filter(|(name, _)| name.parse::<Name>().is_ok());
+        let Some((name, tail)) = name else {
+            out.push('{');
+            rest = after;
+            continue;
+        };
+        let Some(value) = vars.get(name) else {
+            text.at.error("unknown-variable", format!("there is no variable `{name}`"), "", |d| {
+                match nearest(name, vars.keys().map(String::as_str)) {
+                    Some(near) => d.help(format!("did you mean `{{{near}}}`?")),
+                    None => d.help("`{instance}` and the names in `vars` can be used"),
+                }
+            });
+            return None;
+        };
+        out.push_str(value);
+        rest = tail;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// Refuses a path that leaves the source tree.
+fn stays_inside(
+    text: &Located<'_, String>,
+    vars: &BTreeMap<String, String>,
+    directory: &str,
+) -> Option<()> {
+    let path = fill(text, vars)?;
+    if resolve(directory, &path).is_some() {
+        return Some(());
+    }
+    let message = format!("`{path}` leaves the source tree");
+    let label = format!("relative to `{directory}`");
+    text.at.error("bad-value", message, label, |d| d);
+    None
+}
+
+/// A path or pattern relative to the instance's directory, as one from the root of the source tree.
+pub(super) fn resolve(directory: &str, path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return None;
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in directory.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// For source in this workspace: the instance's directory, and sources named without wildcards, must be there.
+fn look_for_files(
+    recipe: &Recipe,
+    tree: &RelPath,
+    instance: &Name,
+    at: At<'_>,
+    place: &Place<'_>,
+) -> Option<()> {
+    let missing = |path: &str, word: &str| {
+        let message = format!("instance `{instance}`: there is no {word} `{path}` in `{tree}`");
+        at.key_error("missing-file", message, "in this implementation", |d| d);
+    };
+    let tree_path = tree.under(place.root);
+    if !tree_path.join(&recipe.directory).is_dir() {
+        missing(&recipe.directory, "directory");
+        return None;
+    }
+    let literal = |source: &&String| !source.contains(['*', '?']);
+    let mut fine = Some(());
+    for source in recipe.sources.iter().filter(literal) {
+        let path = resolve(&recipe.directory, source)?;
+        if !tree_path.join(&path).is_file() {
+            missing(&path, "file");
+            fine = None;
+        }
+    }
+    fine
+}

@@ -1,0 +1,232 @@
+//! The workspace: all pipelines, submissions and systems of a directory tree, read and checked together.
+//!
+//! The one entry to the files that people write. Reads every file even when the first is wrong, so that one run shows
+//! all errors. Nothing outside the root is read, and nothing is written.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::glob::Selector;
+use super::pipeline::{self, Pipeline};
+use super::reader::Located;
+use super::submission::{self, Submission};
+use super::system::{self, System};
+use super::yaml::{Document, MAX_BYTES};
+use crate::diag::{Diagnostic, Diagnostics, nearest};
+use crate::name::{Name, RelPath};
+
+/// Everything that people have declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// The directory that holds `pipelines/` and `kems/`.
+    pub root: PathBuf,
+    /// `kems/*/submission.yaml` by directory name.
+    pub submissions: BTreeMap<Name, Submission>,
+    /// `pipelines/*.yaml` by file name.
+    pub pipelines: BTreeMap<Name, Pipeline>,
+    /// `systems/*.yaml` by file name.
+    pub systems: BTreeMap<Name, System>,
+}
+
+impl Workspace {
+    /// Reads all files below a root.
+    ///
+    /// # Errors
+    /// Everything that is wrong in any of them.
+    pub fn load(root: &Path) -> Result<Self, Diagnostics> {
+        let mut errors = Diagnostics::default();
+        let mut workspace = Self {
+            root: root.to_owned(),
+            submissions: BTreeMap::new(),
+            pipelines: BTreeMap::new(),
+            systems: BTreeMap::new(),
+        };
+        for (id, file) in manifests(root, &mut errors) {
+            let Some(dir) = file.parent() else { continue };
+            let read = with_document(root, &file, &mut errors, |doc| {
+                submission::read(doc, root, &id, &dir)
+            });
+            if let Some(mut submission) = read {
+                errors.extend(submission::read_beside(&mut submission, root));
+                workspace.submissions.insert(id, submission);
+            }
+        }
+        for (id, file) in yaml_files(root, "systems", &mut errors) {
+            let read = with_document(root, &file, &mut errors, |doc| system::read(doc, &id, &file));
+            workspace.systems.extend(read.map(|system| (id, system)));
+        }
+        for (name, file) in yaml_files(root, "pipelines", &mut errors) {
+            let submissions = &workspace.submissions;
+            let read = with_document(root, &file, &mut errors, |doc| {
+                let read = pipeline::read(doc, root, &name, &file)?;
+                read.selectors.iter().for_each(|s| known_submission(s, submissions));
+                Some(read.pipeline)
+            });
+            workspace.pipelines.extend(read.map(|pipeline| (name, pipeline)));
+        }
+        errors.extend(workspace.unknown_flag_sets());
+        if errors.is_empty() { Ok(workspace) } else { Err(errors) }
+    }
+
+    /// The nearest directory, upwards from `from`, that holds `pipelines/` and `kems/`.
+    #[must_use]
+    pub fn find_root(from: &Path) -> Option<PathBuf> {
+        let holds = |dir: &&Path| dir.join("pipelines").is_dir() && dir.join("kems").is_dir();
+        from.ancestors().find(holds).map(Path::to_owned)
+    }
+
+    /// Flag sets that a recipe names and no pipeline has.
+    fn unknown_flag_sets(&self) -> Vec<Diagnostic> {
+        let known: Vec<&str> =
+            self.pipelines.values().flat_map(|p| p.flag_sets.keys()).map(Name::as_str).collect();
+        let mut errors = Vec::new();
+        if known.is_empty() {
+            return errors;
+        }
+        for submission in self.submissions.values() {
+            for implementation in submission.implementations.values() {
+                for (instance, recipe) in &implementation.recipes {
+                    for set in recipe.flag_sets.iter().flatten() {
+                        if known.contains(&set.as_str()) {
+                            continue;
+                        }
+                        let place = format!("{}/{instance}", implementation.name);
+                        let message = format!("{place}: no pipeline has a flag set `{set}`");
+                        errors.push(
+                            Diagnostic::new("unknown-flag-set", message)
+                                .in_file(submission.file.as_str())
+                                .suggest(set.as_str(), known.iter().copied()),
+                        );
+                    }
+                }
+            }
+        }
+        errors
+    }
+}
+
+/// A selector without wildcards must name a submission that is there.
+fn known_submission(selector: &Located<'_, Selector>, known: &BTreeMap<Name, Submission>) {
+    let Some(first) = selector.value.parts().first().filter(|p| p.is_literal()) else { return };
+    let first = first.as_str();
+    if known.keys().any(|name| name.as_str() == first) {
+        return;
+    }
+    let message = format!("there is no submission `{first}`");
+    selector.at.error("unknown-submission", message, "", |d| {
+        match nearest(first, known.keys().map(Name::as_str)) {
+            Some(near) => d.help(format!("did you mean `{near}`?")),
+            None => d.help("submissions are the directories of `kems/` with a `submission.yaml`"),
+        }
+    });
+}
+
+/// Reads a file as YAML and hands it to a reader; all errors go to the collection.
+fn with_document<T>(
+    root: &Path,
+    file: &RelPath,
+    errors: &mut Diagnostics,
+    read: impl FnOnce(&Document) -> Option<T>,
+) -> Option<T> {
+    let doc = read_file(root, file).and_then(|bytes| Document::parse(file.as_str(), &bytes));
+    match doc {
+        Ok(doc) => {
+            let value = read(&doc);
+            errors.extend(doc.take_errors());
+            value
+        }
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    }
+}
+
+/// The bytes of a file, one more than the limit at most, so that what is too big is seen to be so.
+pub(super) fn read_file(root: &Path, file: &RelPath) -> Result<Vec<u8>, Diagnostic> {
+    let refuse = |why: String| {
+        Diagnostic::new("unreadable", format!("cannot read the file: {why}")).in_file(file.as_str())
+    };
+    let path = file.under(root);
+    // A FIFO or a device would be waited for.
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return Err(refuse("it is not a regular file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX) + 1;
+    std::fs::File::open(path)
+        .and_then(|f| f.take(limit).read_to_end(&mut bytes))
+        .map_err(|e| refuse(e.to_string()))?;
+    Ok(bytes)
+}
+
+/// `<directory>/*.yaml` with their names, sorted. A missing directory holds none.
+fn yaml_files(root: &Path, directory: &str, errors: &mut Diagnostics) -> Vec<(Name, RelPath)> {
+    let mut files = Vec::new();
+    for entry in entries(root, directory, errors) {
+        let path = format!("{directory}/{entry}");
+        if let Some(stem) = entry.strip_suffix(".yaml").filter(|s| !s.starts_with('.')) {
+            files.extend(named(stem, &path, errors));
+        } else if entry.ends_with(".yml") {
+            let message = "files here end in `.yaml`; this one would be overlooked";
+            errors.push(Diagnostic::new("bad-file-name", message).in_file(path));
+        }
+    }
+    files
+}
+
+/// `kems/*/submission.yaml` with the names of their directories, sorted.
+fn manifests(root: &Path, errors: &mut Diagnostics) -> Vec<(Name, RelPath)> {
+    let mut files = Vec::new();
+    for entry in entries(root, "kems", errors) {
+        let path = format!("kems/{entry}/submission.yaml");
+        if root.join(&path).exists() {
+            files.extend(named(&entry, &path, errors));
+        }
+    }
+    files
+}
+
+fn named(name: &str, path: &str, errors: &mut Diagnostics) -> Option<(Name, RelPath)> {
+    let checked = name.parse::<Name>().and_then(|name| Ok((name, path.parse::<RelPath>()?)));
+    checked
+        .map_err(|e| {
+            errors.push(Diagnostic::new("bad-file-name", e.to_string()).in_file(path));
+        })
+        .ok()
+}
+
+fn entries(root: &Path, directory: &str, errors: &mut Diagnostics) -> Vec<String> {
+    let path = root.join(directory);
+    if !path.exists() {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    let listing = std::fs::read_dir(path).and_then(|entries| {
+        for entry in entries {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        Ok(())
+    });
+    if let Err(e) = listing {
+        let message = format!("cannot list the directory: {e}");
+        errors.push(Diagnostic::new("unreadable", message).in_file(directory));
+    }
+    names.sort();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_this_repository_load() {
+        let workspace = Workspace::load(Path::new(env!("CARGO_MANIFEST_DIR")))
+            .unwrap_or_else(|errors| panic!("{errors}"));
+        for name in ["all", "kat", "quick", "lines"] {
+            assert!(workspace.pipelines.keys().any(|n| n.as_str() == name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Outside names for content: `sha256:…` of a KAT text or an archive, to the blob that has it.
+//!
+//! A reference promises nothing about the blob: it may have been collected, and its bytes are checked when they are read.
+//! Collection keeps what is referenced.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::{Store, StoreError};
+use crate::digest::BlobId;
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct WireReference {
+    blob: BlobId,
+    name: String,
+}
+
+impl Store {
+    /// Gives a blob an outside name, in place of whatever had it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn set_reference(&self, name: &str, id: BlobId) -> Result<(), StoreError> {
+        if self.reference(name) == Some(id) {
+            return Ok(());
+        }
+        let wire = WireReference { blob: id, name: name.to_owned() };
+        let mut text = serde_json::to_vec(&wire).expect("plain data");
+        text.push(b'\n');
+        self.session.place(&text, &self.layout.reference(name))?;
+        self.note_unsynced();
+        Ok(())
+    }
+
+    /// The blob with an outside name.
+    #[must_use]
+    pub fn reference(&self, name: &str) -> Option<BlobId> {
+        read(&self.layout.reference(name)).filter(|wire| wire.name == name).map(|wire| wire.blob)
+    }
+
+    /// All references.
+    ///
+    /// # Errors
+    /// When the directory cannot be listed.
+    pub fn references(&self) -> Result<BTreeMap<String, BlobId>, StoreError> {
+        let mut found = BTreeMap::new();
+        for entry in walkdir::WalkDir::new(self.layout.references()).sort_by_file_name() {
+            let entry =
+                entry.map_err(|e| StoreError::io("list", &self.layout.references(), e.into()))?;
+            if let Some(wire) = read(entry.path()) {
+                found.insert(wire.name, wire.blob);
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn read(path: &Path) -> Option<WireReference> {
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_to_its_blob_and_a_torn_file_to_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let (a, b) = (BlobId::of(b"a"), BlobId::of(b"b"));
+        assert_eq!(store.reference("sha256:../odd"), None);
+        store.set_reference("sha256:../odd", a).unwrap();
+        store.set_reference("sha256:1", a).unwrap();
+        store.set_reference("sha256:1", b).unwrap();
+        assert_eq!(store.reference("sha256:1"), Some(b));
+        let all = [("sha256:../odd".to_owned(), a), ("sha256:1".to_owned(), b)];
+        assert_eq!(store.references().unwrap(), all.into());
+        let path = store.layout.reference("sha256:1");
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "").unwrap();
+        assert_eq!(store.reference("sha256:1"), None);
+        store.set_reference("sha256:1", a).unwrap();
+        assert_eq!(store.reference("sha256:1"), Some(a));
+    }
+}
