@@ -5,6 +5,7 @@
 
 pub mod cgroup;
 pub mod cmake_child;
+mod confine;
 pub mod descendants;
 pub mod interrupt;
 pub mod launcher;
