@@ -4,3 +4,4 @@ mod cc;
 mod driver;
 mod iccs;
 mod loong;
+mod manifest_errors;
