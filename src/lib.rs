@@ -14,6 +14,7 @@ pub mod outcome;
 pub mod plan;
 pub mod profile_share;
 pub mod record;
+pub mod report;
 pub mod result;
 pub mod spec;
 pub mod stats;

@@ -5,3 +5,4 @@ mod driver;
 mod elf;
 mod iccs;
 mod loong;
+mod report;
