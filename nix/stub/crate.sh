@@ -8,17 +8,16 @@ case $CARGO_TARGET_DIR in
 /*) ;;
 *) CARGO_TARGET_DIR=$(dirname "$NIX_STORE")/cargo ;;
 esac
-export CARGO_TARGET_DIR CARGO_NET_OFFLINE=true INSTA_UPDATE=no
+export CARGO_TARGET_DIR CARGO_INCREMENTAL=0 CARGO_NET_OFFLINE=true INSTA_UPDATE=no
 
 # A fresh copy has fresh times, so cargo cannot take an older build of other sources for this one.
 cp -R "$src" "$NIX_BUILD_TOP/source"
 chmod -R u+w "$NIX_BUILD_TOP/source"
 cd "$NIX_BUILD_TOP/source"
-cmp_lock=$(cat "$lockFile")
-[ "$cmp_lock" = "$(cat Cargo.lock)" ] || {
-    echo "nix/stub: Cargo.lock of the source is not cargoLock.lockFile" >&2
+if [ "$(cat "$lockFile")" != "$(cat Cargo.lock)" ]; then
+    echo "nix/stub: the Cargo.lock of the source is not the file that cargoLock.lockFile names" >&2
     exit 1
-}
+fi
 
 if [ -n "${buildPhase-}" ]; then
     eval "$buildPhase"

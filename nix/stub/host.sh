@@ -21,4 +21,4 @@ host_home=${host_home:-$(unset HOME && echo ~)} # Without HOME, bash asks the pa
 host_cargo_home=$(of_caller CARGO_HOME)
 host_cargo_home=${host_cargo_home:-$host_home/.cargo}
 host_path=$(of_caller PATH)
-host_path=${host_path:+$host_path:}$host_cargo_home/bin:/usr/local/bin:/usr/bin:/bin
+host_path=${host_path:-$host_cargo_home/bin:/usr/local/bin:/usr/bin:/bin}
