@@ -337,11 +337,11 @@ impl<'a> IntoIterator for &'a Diagnostics {
     }
 }
 
-/// The text with control characters as escapes, cut at 400 characters.
+/// The text with control characters as escapes, cut at 1000 characters.
 fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().min(400));
+    let mut out = String::with_capacity(text.len().min(1000));
     for (i, c) in text.chars().enumerate() {
-        if i == 400 {
+        if i == 1000 {
             out.push('…');
             break;
         }

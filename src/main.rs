@@ -1,13 +1,5 @@
-use std::process::ExitCode;
+//! Calls the library and returns its exit code.
 
-use ngcc::exec::{cmake_child, launcher};
-
-fn main() -> ExitCode {
-    let mut args = std::env::args_os().skip(1);
-    let verb = args.next();
-    match verb.as_deref().and_then(|v| v.to_str()) {
-        Some("__exec") => launcher::main(args.collect()),
-        Some("__cmake") => cmake_child::main(args.collect()),
-        _ => ExitCode::SUCCESS,
-    }
+fn main() -> std::process::ExitCode {
+    ngcc::cli::main()
 }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -25,6 +26,7 @@ use nix::sys::time::TimeVal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use super::confine::confine;
 use super::descendants;
 
 /// What the launcher is to do; the first argument, as JSON.
@@ -50,6 +52,8 @@ pub(crate) struct Spec {
     pub(crate) cpu: Option<u32>,
     /// Control groups to start the program in.
     pub(crate) groups: Vec<Membership>,
+    /// Whether to shut the program in; the working directory stays writable.
+    pub(crate) confine: bool,
 }
 
 /// A control group to join for the start of the program, and the one to go back to.
@@ -150,6 +154,8 @@ struct Launcher {
     spec: Spec,
     control: UnixStream,
     in_force: BTreeMap<String, String>,
+    /// `pids.max` of the groups that have one.
+    fork_limits: Vec<File>,
 }
 
 /// Why and until when the program is being ended.
@@ -160,7 +166,7 @@ struct Ending {
 
 impl Launcher {
     fn new(spec: Spec, control: UnixStream) -> Self {
-        Self { spec, control, in_force: BTreeMap::new() }
+        Self { spec, control, in_force: BTreeMap::new(), fork_limits: Vec::new() }
     }
 
     /// Runs the program and sends the report; false when the report could not be sent.
@@ -185,10 +191,13 @@ impl Launcher {
     /// Sets limits, groups and affinity, starts the program, and takes back what can be taken back.
     fn start(&mut self, argv: &[OsString]) -> Result<Program, String> {
         let (program, arguments) = argv.split_first().ok_or("no program was given")?;
-        for group in &self.spec.groups {
-            std::fs::write(group.dir.join("cgroup.procs"), "0").map_err(|e| {
-                format!("cannot enter control group `{}`: {e}", group.dir.display())
-            })?;
+        let mut homes = self.enter_groups()?;
+        if self.spec.confine {
+            let outcome = std::env::current_dir()
+                .map_err(|e| e.to_string())
+                .and_then(|dir| confine(&dir))
+                .map_or_else(|why| format!("incomplete: {why}"), str::to_owned);
+            self.in_force.insert("sandbox".to_owned(), outcome);
         }
         let unpinned = self.pin()?;
         self.limit()?;
@@ -204,10 +213,25 @@ impl Launcher {
         if let Some(mask) = unpinned {
             let _ = sched_setaffinity(Pid::from_raw(0), &mask);
         }
-        for group in &self.spec.groups {
-            let _ = std::fs::write(group.home.join("cgroup.procs"), "0");
+        for home in &mut homes {
+            let _ = home.write_all(b"0");
         }
         Ok(Program { pid, started })
+    }
+
+    /// Enters the control groups; returns the way back, opened before confinement closes it.
+    fn enter_groups(&mut self) -> Result<Vec<File>, String> {
+        let open = |path: PathBuf| File::options().write(true).open(path);
+        let mut homes = Vec::new();
+        for group in &self.spec.groups {
+            let entered = open(group.dir.join("cgroup.procs")).and_then(|mut procs| {
+                homes.push(open(group.home.join("cgroup.procs"))?);
+                procs.write_all(b"0")
+            });
+            entered.map_err(|e| format!("cannot enter group `{}`: {e}", group.dir.display()))?;
+            self.fork_limits.extend(open(group.dir.join("pids.max")));
+        }
+        Ok(homes)
     }
 
     /// Pins to the wanted CPU; returns the mask from before.
@@ -297,17 +321,14 @@ impl Launcher {
     }
 
     /// A process that keeps forking cannot outrun the killing where a control group can refuse it.
-    fn forbid_forks(&self) {
-        for group in &self.spec.groups {
-            let file = group.dir.join("pids.max");
-            if file.exists() {
-                let _ = std::fs::write(file, "0");
-            }
+    fn forbid_forks(&mut self) {
+        for limit in &mut self.fork_limits {
+            let _ = limit.write_all(b"0");
         }
     }
 
     /// Ends everything below this process; returns how many processes there were at first sight.
-    fn end_leftovers(&self, events: &SignalFd) -> u64 {
+    fn end_leftovers(&mut self, events: &SignalFd) -> u64 {
         let mut first = None;
         self.forbid_forks();
         // Bounded: a process stuck in the kernel must not hold up everything.

@@ -162,6 +162,7 @@ pub enum Exit {
 pub struct Runner {
     launcher: PathBuf,
     cgroups: Cgroups,
+    confine: bool,
 }
 
 impl Runner {
@@ -177,7 +178,15 @@ impl Runner {
     pub fn without_cgroups(launcher: PathBuf) -> Self {
         // For the orphans of a launcher that is killed. Where it cannot be, they go to init as anywhere.
         let _ = nix::sys::prctl::set_child_subreaper(true);
-        Self { launcher, cgroups: Cgroups::none() }
+        Self { launcher, cgroups: Cgroups::none(), confine: false }
+    }
+
+    /// The same runner for programs that are not trusted: no network, and no writing but below the working directory,
+    /// as far as the system allows; [`Finished::in_force`] says under `sandbox`. Such a child is not root in any sense
+    /// that matters, so what needs privileges (real-time scheduling) is not for it.
+    #[must_use]
+    pub fn confined(&self) -> Self {
+        Self { confine: true, ..self.clone() }
     }
 
     /// Runs a child to its end. Returns only when none of its descendants is left.
@@ -246,6 +255,7 @@ impl Runner {
             open_files: limits.open_files,
             user_processes,
             cpu,
+            confine: self.confine,
             groups: groups
                 .iter()
                 .map(|g| Membership { dir: g.dir().to_owned(), home: g.home().to_owned() })

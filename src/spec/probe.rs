@@ -45,6 +45,10 @@ impl<'de> Visitor<'de> for Probe<'_> {
         f.write_str("a value")
     }
 
+    fn visit_none<E: Error>(self) -> Result<(), E> {
+        self.scalar()
+    }
+
     fn visit_unit<E: Error>(self) -> Result<(), E> {
         self.scalar()
     }

@@ -112,6 +112,10 @@ impl<'de> Visitor<'de> for Tree<'_> {
         f.write_str("a value")
     }
 
+    fn visit_none<E: Error>(self) -> Result<Node, E> {
+        self.visit_unit()
+    }
+
     fn visit_unit<E: Error>(self) -> Result<Node, E> {
         self.budget.spend(0)?;
         Ok(self.node(Value::Null))

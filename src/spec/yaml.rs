@@ -50,11 +50,14 @@ impl Document {
         &self.source
     }
 
-    /// Keeps a diagnostic. `make` is not called (and no place looked up) when there are too many already.
+    /// Keeps a diagnostic, once. `make` is not called (and no place looked up) when there are too many already.
     pub(super) fn report(&self, make: impl FnOnce() -> Diagnostic) {
         if self.errors.borrow().len() < MAX_ERRORS {
             let diagnostic = make();
-            self.errors.borrow_mut().push(diagnostic);
+            let mut errors = self.errors.borrow_mut();
+            if !errors.contains(&diagnostic) {
+                errors.push(diagnostic);
+            }
         } else {
             self.unshown.set(self.unshown.get() + 1);
         }
@@ -160,6 +163,10 @@ fn read<'a, S: DeserializeSeed<'a>>(source: &'a Source, seed: S) -> Result<S::Va
         let line_start = text[..at].rfind('\n').map_or(0, |i| i + 1);
         let indent: &str = text[line_start..].split(|c| c != ' ' && c != '\t').next().unwrap_or("");
         let diagnostic = Diagnostic::new("yaml-syntax", message).at(source, at..at + 1, "");
+        let diagnostic = match context(source, &full) {
+            Some((start, what)) if start < at => diagnostic.at(source, start..start + 1, what),
+            _ => diagnostic,
+        };
         match help {
             Some(help) => diagnostic.help(help),
             None if indent.contains('\t') => {
@@ -168,6 +175,17 @@ fn read<'a, S: DeserializeSeed<'a>>(source: &'a Source, seed: S) -> Result<S::Va
             None => diagnostic,
         }
     })
+}
+
+/// Where the parser says the broken thing began: `…, while scanning a quoted scalar at line 1 column 4`.
+fn context<'e>(source: &Source, message: &'e str) -> Option<(usize, &'e str)> {
+    let (what, place) = message[message.find("while ")?..].split_once(" at line ")?;
+    let (line, column) = place.split_once(" column ")?;
+    let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
+    let before: usize = source.text().split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let inside =
+        source.text()[before..].chars().take(column - 1).map(char::len_utf8).sum::<usize>();
+    Some((before + inside, what))
 }
 
 /// Bytes from the start of a node to the end of what is worth underlining, all on one line.

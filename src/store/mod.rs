@@ -263,6 +263,17 @@ impl StoreError {
         Self::Io { action, path: path.to_owned(), source }
     }
 
+    /// The digest of content that is absent or damaged.
+    #[must_use]
+    pub fn damaged(&self) -> Option<crate::digest::Digest> {
+        let (Self::Missing(object) | Self::Damaged(object)) = self else { return None };
+        match object {
+            Object::Blob(id) => Some(id.0),
+            Object::Tree(id) => Some(id.0),
+            Object::Record(_) => None,
+        }
+    }
+
     /// Whether content is absent or damaged, so that forgetting the record and running the action again heals it.
     #[must_use]
     pub fn is_lost_content(&self) -> bool {

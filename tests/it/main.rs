@@ -10,6 +10,7 @@ mod hqc;
 mod iccs;
 mod loong;
 mod lore;
+mod manifest_errors;
 mod process;
 mod toolchain;
 mod triq;

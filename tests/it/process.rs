@@ -434,6 +434,45 @@ fn killing_this_program_kills_its_children() {
     assert_eq!(std::fs::read_to_string(bench.path("ids")).unwrap().lines().count(), 2);
 }
 
+#[test]
+fn a_confined_child_writes_into_its_directory_only_and_has_no_network() {
+    let mut bench = Bench::new();
+    bench.runner = bench.runner.confined();
+    bench.limits.memory = Some(1 << 30);
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("file").display().to_string();
+    let finished = bench.sh(&format!(
+        "echo in > inside && echo >/dev/null && pwd; echo out > {file} && echo written; \
+         mount -o remount,rw,bind / && echo remounted; echo x > /etc/ngcc-test && echo written; \
+         tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' \\n'"
+    ));
+    let sandbox = &finished.in_force["sandbox"];
+    assert_eq!(std::fs::read_to_string(bench.path("inside")).unwrap(), "in\n");
+    if sandbox.starts_with("incomplete") {
+        eprintln!("confinement not tried: {sandbox}");
+        return;
+    }
+    let log = bench.log();
+    assert!(!log.contains("written") && !log.contains("remounted"), "{log}");
+    assert!(log.ends_with("lo"), "{log}");
+    assert!(log.contains(&bench.dir.path().canonicalize().unwrap().display().to_string()), "{log}");
+    assert!(std::fs::read_dir(outside.path()).unwrap().next().is_none());
+}
+
+#[test]
+fn a_confined_compiler_works_and_its_limits_still_hold() {
+    let mut bench = Bench::wall(10_000);
+    bench.runner = bench.runner.confined();
+    bench.env.insert("TMPDIR".to_owned(), bench.dir.path().display().to_string());
+    let hog = compile(&bench, MEMORY_HOG);
+    bench.limits.memory = Some(100 << 20);
+    let finished = bench.run(&[&hog]);
+    assert!(matches!(finished.exit, Exit::Memory | Exit::Code(42)), "{:?}", finished.exit);
+    bench.limits.wall = Duration::from_millis(300);
+    let finished = bench.sh("setsid sh -c 'trap \"\" TERM; sleep 30' & sleep 30");
+    assert_eq!(finished.exit, Exit::Timeout(Duration::from_millis(300)));
+}
+
 /// What a child costs, for the record: `cargo test --test it cost_of_a_child -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement, not a test"]
@@ -465,6 +504,9 @@ fn cost_of_a_child() {
         std::thread::sleep(Duration::from_millis(50));
         run(&bench);
     });
+    bench.limits.memory = None;
+    bench.runner = bench.runner.confined();
+    median("run confined", &|| run(&bench));
     let finished = bench.run(&["/bin/true"]);
     eprintln!("max rss of true: {} KiB", finished.max_rss_bytes / 1024);
 }
