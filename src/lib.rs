@@ -5,13 +5,21 @@
 
 pub mod action;
 pub mod artifact;
+pub mod clock;
 pub mod diag;
 pub mod digest;
+pub mod elf;
+pub mod exec;
+pub mod host;
 pub mod kat;
 pub mod name;
 pub mod outcome;
 pub mod plan;
+pub mod profile_share;
 pub mod record;
 pub mod result;
 pub mod spec;
+pub mod stats;
 pub mod store;
+pub mod toolchain;
+pub mod units;

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::quantity;
-use super::yaml::{Document, Node, Value};
+use super::tree::{Node, Value};
+use super::yaml::Document;
 use crate::diag::{Diagnostic, nearest};
 use crate::name::{Name, RelPath};
 

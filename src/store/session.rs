@@ -51,6 +51,13 @@ pub(super) fn remove_dead(layout: &Layout) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Another process that has the store open, as `<pid>.<n>`. Without the house lock the answer is already old.
+pub(super) fn other_alive(layout: &Layout, own: &Session) -> Result<Option<String>, StoreError> {
+    let others = sessions(layout)?.into_iter().filter(|dir| *dir != own.dir);
+    let alive = others.into_iter().find(|dir| !is_dead(dir));
+    Ok(alive.and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned())))
+}
+
 fn sessions(layout: &Layout) -> Result<Vec<PathBuf>, StoreError> {
     let tmp = layout.tmp();
     let failed = |e| StoreError::io("list", &tmp, e);

@@ -1,10 +1,15 @@
 //! The one integration binary.
 
 mod cc;
+mod cmake_child;
 mod codes;
 mod driver;
+mod elf;
 mod hare;
 mod hqc;
 mod iccs;
 mod loong;
+mod lore;
+mod process;
+mod toolchain;
 mod triq;
