@@ -54,8 +54,11 @@ fn lead(input: &IndexInput) -> Vec<Vec<Cell>> {
     for (status, n) in input.submissions.iter().flat_map(|r| &r.kat) {
         *all.entry(status.clone()).or_default() += n;
     }
-    line.push(verdicts(&all));
-    line.push(Cell::text(format!("; {} not announced.", wording::count(surprises, "finding"))));
+    for (i, (status, n)) in all.into_iter().enumerate() {
+        line.extend((i > 0).then(|| Cell::text(", ")));
+        line.push(verdicts(&BTreeMap::from([(status, n)])));
+    }
+    line.push(Cell::text(format!("; {}.", wording::count(surprises, "unexpected finding"))));
     lead.push(line);
     lead
 }
@@ -122,7 +125,7 @@ fn findings(row: &IndexRow) -> Cell {
     match (row.findings, row.expected_findings) {
         (0, 0) => Cell::text("0").class(Class::Muted),
         (0, _) => Cell::text(expected).class(Class::Muted),
-        (n, 0) => Cell::text(n.to_string()).class(Class::Bad),
-        (n, _) => Cell::text(format!("{n}, {expected}")).class(Class::Bad),
+        (n, 0) => Cell::text(format!("{n} unexpected")).class(Class::Bad),
+        (n, _) => Cell::text(format!("{n} unexpected, {expected}")).class(Class::Bad),
     }
 }
