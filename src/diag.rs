@@ -4,7 +4,7 @@
 //! decided here: rustc's. Errors are collected, never first-only, and come out by file and line. Text from files is
 //! hostile: control characters are shown as escapes, so that a manifest cannot drive the reader's terminal.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,8 +43,14 @@ impl Source {
     }
 
     fn before(&self, offset: usize) -> &str {
+        &self.text()[..self.boundary(offset)]
+    }
+
+    /// The start of the character that a byte offset falls into; the end for anything behind it.
+    #[must_use]
+    pub fn boundary(&self, offset: usize) -> usize {
         let text = self.text();
-        &text[..text.floor_char_boundary(offset.min(text.len()))]
+        (0..=offset.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)
     }
 }
 
@@ -78,8 +84,9 @@ impl Diagnostic {
     #[must_use]
     pub fn at(mut self, source: &Source, span: Range<usize>, label: impl AsRef<str>) -> Self {
         let text = source.text();
-        let start = text.floor_char_boundary(span.start.min(text.len()));
-        let end = text.ceil_char_boundary(span.end.clamp(start, text.len()));
+        let start = source.boundary(span.start);
+        let reach = span.end.clamp(start, text.len());
+        let end = (reach..=text.len()).find(|&i| text.is_char_boundary(i)).unwrap_or(text.len());
         let label = printable(label.as_ref());
         self.places.push(Place { source: source.clone(), span: start..end, label });
         self
@@ -284,7 +291,7 @@ impl Diagnostics {
             let mut files: Vec<_> = self.0.iter().filter_map(Diagnostic::file).collect();
             files.dedup();
             let plural = if files.len() == 1 { "" } else { "s" };
-            text.push_str(&format!("{} errors in {} file{plural}\n", self.0.len(), files.len()));
+            let _ = writeln!(text, "{} errors in {} file{plural}", self.0.len(), files.len());
         } else {
             text.truncate(text.trim_end_matches('\n').len() + 1);
         }
@@ -330,11 +337,11 @@ impl<'a> IntoIterator for &'a Diagnostics {
     }
 }
 
-/// The text with control characters as escapes, cut at 400 characters.
+/// The text with control characters as escapes, cut at 1000 characters.
 fn printable(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().min(400));
+    let mut out = String::with_capacity(text.len().min(1000));
     for (i, c) in text.chars().enumerate() {
-        if i == 400 {
+        if i == 1000 {
             out.push('…');
             break;
         }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::reader::{At, Kind, Located, Map};
+use super::reader::{At, Kind, Located, Map, Named};
 use crate::diag::nearest;
 use crate::name::{Name, RelPath};
 
@@ -81,11 +81,14 @@ pub enum InputRef {
     File(RelPath),
 }
 
-/// Reads the fields of a command; also returns the stages that its inputs name.
+/// An output of another stage: the stage's name and the output's.
+pub(super) type Use = (Name, String);
+
+/// Reads the fields of a command; also returns the outputs of stages that it uses, with their places.
 pub(super) fn read<'d>(
     map: &Map<'d>,
     root: &Path,
-) -> Option<(CommandSettings, Vec<Located<'d, Name>>)> {
+) -> Option<(CommandSettings, Vec<Located<'d, Use>>)> {
     let scope = map.required("scope", |at| at.one_of("scope", &Scope::WORDS));
     let inputs = map.or("inputs", Vec::new(), |at| at.named(|at| input(at, root)));
     let outputs = map.required("outputs", |at| at.named(|at| at.path_from(None)));
@@ -94,16 +97,46 @@ pub(super) fn read<'d>(
     let stdout = map.optional("stdout", |at| at.located(at.name()));
     let argv = map.required("argv", |at| at.list(|at| at.located(argument(at))));
     let codes = map.or("finding_exit_codes", Vec::new(), |at| at.set(exit_code));
-    let (inputs, outputs, tools, argv, stdout) = (inputs?, outputs?, tools?, argv?, stdout?);
-    let from_stages = inputs
+    let names = |key| map.get(key).map_or_else(Vec::new, At::keys);
+    let tools = tools.unwrap_or_default();
+    let known = Known {
+        inputs: names("inputs"),
+        outputs: names("outputs"),
+        tools: tools.iter().map(String::as_str).collect(),
+    };
+    let (inputs, outputs) = (inputs?, outputs.unwrap_or_default());
+    one_file_each(&outputs);
+    if let Some(Some(stdout)) = &stdout {
+        known.one("output", stdout.value.as_str(), &known.outputs, stdout.at);
+    }
+    argv.iter().flatten().for_each(|arg| known.check(arg));
+    let argv = argv.and_then(|argv| known.program_first(map, argv));
+    let uses = inputs
         .iter()
         .filter_map(|named| match &named.value {
-            InputRef::Stage { stage, .. } => Some(Located { value: stage.clone(), at: named.at }),
+            InputRef::Stage { stage, output } => {
+                Some(Located { value: (stage.clone(), output.clone()), at: named.at })
+            }
             InputRef::Sources | InputRef::File(_) => None,
         })
         .collect();
+    let settings = CommandSettings {
+        scope: scope?,
+        argv: argv?,
+        env: env?,
+        stdout: stdout?.map(|s| s.value),
+        finding_exit_codes: codes?,
+        inputs: inputs.into_iter().map(|n| (n.name, n.value)).collect(),
+        outputs: outputs.into_iter().map(|n| (n.name, n.value)).collect(),
+        tools,
+    };
+    Some((settings, uses))
+}
+
+/// Two outputs in one file would be one.
+fn one_file_each(outputs: &[Named<'_, RelPath>]) {
     let mut places: BTreeMap<&RelPath, At<'_>> = BTreeMap::new();
-    for output in &outputs {
+    for output in outputs {
         if let Some(first) = places.insert(&output.value, output.at) {
             let message = format!("two outputs are the file `{}`", output.value);
             output
@@ -111,40 +144,6 @@ pub(super) fn read<'d>(
                 .error("duplicate-output", message, "again here", |d| first.point(d, "first here"));
         }
     }
-    let known = Known {
-        inputs: inputs.iter().map(|n| n.name.as_str()).collect(),
-        outputs: outputs.iter().map(|n| n.name.as_str()).collect(),
-        tools: tools.iter().map(String::as_str).collect(),
-    };
-    let checked: Vec<_> = argv.iter().map(|arg| known.check(arg)).collect();
-    if let Some(stdout) = &stdout {
-        known.one("output", stdout.value.as_str(), &known.outputs, stdout.at)?;
-    }
-    checked.into_iter().collect::<Option<()>>()?;
-    let mut argv: Vec<_> = argv.into_iter().map(|a| (a.at, a.value)).collect();
-    let Some((at, program)) = argv.first_mut() else {
-        let message = "`argv` is empty: the first item is the program to run";
-        map.required("argv", |at| {
-            at.error("bad-value", message, "", |d| d);
-            None::<()>
-        })?;
-        return None;
-    };
-    if let [ArgPart::Text(text)] = program.0.as_slice() {
-        known.one("tool", text, &known.tools, *at)?;
-        program.0 = vec![ArgPart::Tool(text.clone())];
-    }
-    let settings = CommandSettings {
-        scope: scope?,
-        argv: argv.into_iter().map(|(_, arg)| arg).collect(),
-        env: env?,
-        stdout: stdout.map(|s| s.value),
-        finding_exit_codes: codes?,
-        inputs: inputs.into_iter().map(|n| (n.name, n.value)).collect(),
-        outputs: outputs.into_iter().map(|n| (n.name, n.value)).collect(),
-        tools,
-    };
-    Some((settings, from_stages))
 }
 
 /// The names that an argument may use.
@@ -155,25 +154,47 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    fn check(&self, arg: &Located<'_, ArgTemplate>) -> Option<()> {
-        arg.value.0.iter().try_for_each(|part| match part {
-            ArgPart::Text(_) => Some(()),
-            ArgPart::Input(name) => self.one("input", name.as_str(), &self.inputs, arg.at),
-            ArgPart::Output(name) => self.one("output", name.as_str(), &self.outputs, arg.at),
-            ArgPart::Tool(name) => self.one("tool", name, &self.tools, arg.at),
-        })
+    fn check(&self, arg: &Located<'_, ArgTemplate>) {
+        for part in &arg.value.0 {
+            match part {
+                ArgPart::Text(_) => {}
+                ArgPart::Input(name) => self.one("input", name.as_str(), &self.inputs, arg.at),
+                ArgPart::Output(name) => self.one("output", name.as_str(), &self.outputs, arg.at),
+                ArgPart::Tool(name) => self.one("tool", name, &self.tools, arg.at),
+            }
+        }
     }
 
-    fn one(&self, what: &str, name: &str, known: &[&str], at: At<'_>) -> Option<()> {
+    fn one(&self, what: &str, name: &str, known: &[&str], at: At<'_>) {
         if known.contains(&name) {
-            return Some(());
+            return;
         }
         let message = format!("there is no {what} `{name}` in this stage");
         at.error("unknown-name", message, "", |d| match nearest(name, known.iter().copied()) {
             Some(near) => d.help(format!("did you mean `{near}`?")),
             None => d.help(format!("declare it in `{what}s`")),
         });
-        None
+    }
+
+    /// The first item is the program: a tool, or the path of an input. A bare word there is a tool's name.
+    fn program_first(
+        &self,
+        map: &Map<'_>,
+        mut argv: Vec<Located<'_, ArgTemplate>>,
+    ) -> Option<Vec<ArgTemplate>> {
+        let Some(program) = argv.first_mut() else {
+            map.required("argv", |at| {
+                let message = "`argv` is empty: the first item is the program to run";
+                at.error("bad-value", message, "", |d| d);
+                None::<()>
+            });
+            return None;
+        };
+        if let [ArgPart::Text(text)] = program.value.0.as_slice() {
+            self.one("tool", text, &self.tools, program.at);
+            program.value.0 = vec![ArgPart::Tool(text.clone())];
+        }
+        Some(argv.into_iter().map(|arg| arg.value).collect())
     }
 }
 
@@ -216,8 +237,7 @@ fn environment(at: At<'_>) -> Option<BTreeMap<String, String>> {
         }
         Some((name.to_owned(), at.any_text()?))
     };
-    let read: Vec<_> = at.entries()?.into_iter().map(read).collect();
-    read.into_iter().collect()
+    Some(at.entries()?.into_iter().filter_map(read).collect())
 }
 
 fn exit_code(at: At<'_>) -> Option<i32> {

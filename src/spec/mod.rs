@@ -9,12 +9,14 @@ mod kat_manifest;
 mod needs;
 mod picking;
 mod pipeline;
+mod probe;
 mod quantity;
 mod reader;
 mod recipe;
 mod stage;
 mod submission;
 mod system;
+mod tree;
 mod workspace;
 mod yaml;
 

@@ -4,8 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::command::InputRef;
-use super::reader::Located;
+use super::reader::{Fields, Located};
 use super::stage::{Drafts, StageKind, kinds};
 use crate::diag::nearest;
 use crate::name::Name;
@@ -23,8 +22,10 @@ fn usable(kind: &StageKind) -> &'static [&'static str] {
 }
 
 /// Checks the needs of all stages; the order has every stage after those it needs, and else that of the file.
-pub(super) fn check(drafts: &Drafts<'_>) -> Option<Vec<usize>> {
-    let known = unknown_names(drafts);
+///
+/// `names` are those of all stages in the file, also of those that could not be read.
+pub(super) fn check(drafts: &Drafts<'_>, names: &[&str]) -> Option<Vec<usize>> {
+    let known = unknown_names(drafts, names);
     let fitting = kinds_that_do_not_fit(drafts);
     let outputs = unknown_outputs(drafts);
     let order = order(drafts);
@@ -32,8 +33,7 @@ pub(super) fn check(drafts: &Drafts<'_>) -> Option<Vec<usize>> {
     known.and(fitting).and(outputs).and(built).and(order)
 }
 
-fn unknown_names(drafts: &Drafts<'_>) -> Option<()> {
-    let names: Vec<&str> = drafts.iter().map(|d| d.name.as_str()).collect();
+fn unknown_names(drafts: &Drafts<'_>, names: &[&str]) -> Option<()> {
     let mut fine = Some(());
     for need in drafts.iter().flat_map(|d| &d.value.needs) {
         let name = need.value.as_str();
@@ -79,25 +79,20 @@ fn kinds_that_do_not_fit(drafts: &Drafts<'_>) -> Option<()> {
 fn unknown_outputs(drafts: &Drafts<'_>) -> Option<()> {
     let kinds = kinds(drafts);
     let mut fine = Some(());
-    for draft in drafts {
-        let StageKind::Command(settings) = &draft.value.kind else { continue };
-        for (input, reference) in &settings.inputs {
-            let InputRef::Stage { stage, output } = reference else { continue };
-            let Some(kind) = kinds.get(stage) else { continue };
-            let outputs = kind.outputs();
-            if outputs.contains(output) {
-                continue;
-            }
-            fine = None;
-            let message = format!("stage `{stage}` has no output `{output}`");
-            let label = format!("input `{input}` of this stage");
-            draft.at.key_error("unknown-output", message, label, |d| {
-                match nearest(output, outputs.iter().map(String::as_str)) {
-                    Some(near) => d.help(format!("did you mean `{stage}.{near}`?")),
-                    None => d.help(format!("it has {}", outputs.join(", "))),
-                }
-            });
+    for Located { value: (stage, output), at } in drafts.iter().flat_map(|d| &d.value.uses) {
+        let Some(kind) = kinds.get(stage) else { continue };
+        let outputs = kind.outputs();
+        if outputs.contains(output) {
+            continue;
         }
+        fine = None;
+        let message = format!("stage `{stage}` has no output `{output}`");
+        at.error("unknown-output", message, "", |d| {
+            match nearest(output, outputs.iter().map(String::as_str)) {
+                Some(near) => d.help(format!("did you mean `{stage}.{near}`?")),
+                None => d.help(format!("it has {}", outputs.join(", "))),
+            }
+        });
     }
     fine
 }
@@ -127,7 +122,11 @@ fn libraries(drafts: &Drafts<'_>) -> Option<()> {
             .collect();
         // An unknown need is reported elsewhere and may have been meant for the build.
         let all_known = seen.iter().all(|name| by_name.contains_key(name));
-        if !wants_library || builds.len() == 1 || (builds.is_empty() && !all_known) {
+        if !wants_library
+            || draft.value.fields == Fields::Wrong
+            || builds.len() == 1
+            || (builds.is_empty() && !all_known)
+        {
             continue;
         }
         fine = None;

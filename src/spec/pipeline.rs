@@ -1,6 +1,6 @@
 //! A pipeline file (`pipelines/<name>.yaml`): which instances, with which flags, through which stages.
 //!
-//! Knows nothing of submissions: selectors are checked for form here and for sense in `workspace.rs`.
+//! Knows nothing of submissions: selectors are checked for form here and for sense by the caller.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -41,41 +41,39 @@ pub struct FlagSet {
     pub about: Option<String>,
 }
 
-/// A pipeline with the places of its selectors.
-pub(super) struct Read<'d> {
-    pub(super) pipeline: Pipeline,
-    pub(super) selectors: Vec<Located<'d, Selector>>,
-}
-
-/// Reads one pipeline file. Everything wrong is reported to the document.
-pub(super) fn read<'d>(
-    doc: &'d Document,
+/// Reads one pipeline file. Everything wrong is reported to the document; `selected` may add to that.
+pub(super) fn read(
+    doc: &Document,
     root: &Path,
     name: &Name,
     file: &RelPath,
-) -> Option<Read<'d>> {
+    selected: impl Fn(&Located<'_, Selector>),
+) -> Option<Pipeline> {
     let map = At::root(doc).map()?;
     let about = map.required("about", At::text);
-    let selectors = map.or("select", Vec::new(), |at| {
-        at.list(|at| at.located(at.parse::<Selector>("a selector")))
+    let select = map.or("select", vec!["*".to_owned()], |at| {
+        at.list(|at| {
+            let selector = at.located(at.parse::<Selector>("a selector"))?;
+            selected(&selector);
+            Some(selector.value.to_string())
+        })
     });
     let flag_sets = map.or("flag_sets", Vec::new(), |at| at.named(flag_set));
+    let flag_set_names = map.get("flag_sets").map_or_else(Vec::new, At::keys);
     let stages = map.required("stages", |at| {
         let stages = at.named(|at| stage::read(at, root))?;
-        if stages.is_empty() {
+        if at.keys().is_empty() {
             at.error("bad-value", "a pipeline has at least one stage", "", |d| d);
             return None;
         }
         Some(stages)
     });
+    let stage_names = map.get("stages").map_or_else(Vec::new, At::keys);
     map.finish();
-    let flag_sets = flag_sets
-        .map(|named| named.into_iter().map(|n| (n.name, n.value)).collect::<BTreeMap<_, _>>());
-    if let (Some(flag_sets), Some(stages)) = (&flag_sets, &stages) {
-        stages.iter().flat_map(|s| &s.value.flags).for_each(|flags| known_flags(flags, flag_sets));
-    }
     let stages = stages?;
-    let order = needs::check(&stages)?;
+    let flags = stages.iter().flat_map(|s| &s.value.flags);
+    flags.for_each(|flags| known_flags(flags, &flag_set_names));
+    let order = needs::check(&stages, &stage_names)?;
     let mut drafts: Vec<_> = stages.into_iter().map(Some).collect();
     let stages = order.into_iter().filter_map(|i| drafts[i].take()).map(|named| Stage {
         name: named.name,
@@ -83,21 +81,14 @@ pub(super) fn read<'d>(
         kind: named.value.kind,
         limits: named.value.limits,
     });
-    let stages = stages.collect();
-    let selectors = selectors?;
-    let select = match selectors.as_slice() {
-        [] => vec!["*".to_owned()],
-        selectors => selectors.iter().map(|s| s.value.to_string()).collect(),
-    };
-    let pipeline = Pipeline {
+    Some(Pipeline {
         name: name.clone(),
         about: about?,
-        select,
-        flag_sets: flag_sets?,
-        stages,
+        select: select?,
+        flag_sets: flag_sets?.into_iter().map(|n| (n.name, n.value)).collect(),
+        stages: stages.collect(),
         file: file.clone(),
-    };
-    Some(Read { pipeline, selectors })
+    })
 }
 
 fn flag_set(at: At<'_>) -> Option<FlagSet> {
@@ -124,14 +115,14 @@ fn flag(at: At<'_>) -> Option<String> {
     None
 }
 
-fn known_flags(flags: &Located<'_, Name>, known: &BTreeMap<Name, FlagSet>) {
-    if known.contains_key(&flags.value) {
+fn known_flags(flags: &Located<'_, Name>, known: &[&str]) {
+    let name = flags.value.as_str();
+    if known.contains(&name) {
         return;
     }
-    let name = flags.value.as_str();
     let message = format!("there is no flag set `{name}` in this pipeline");
     flags.at.error("unknown-flag-set", message, "", |d| {
-        match nearest(name, known.keys().map(Name::as_str)) {
+        match nearest(name, known.iter().copied()) {
             Some(near) => d.help(format!("did you mean `{near}`?")),
             None => d.help("declare it in `flag_sets`"),
         }

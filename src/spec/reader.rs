@@ -11,7 +11,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::quantity;
-use super::yaml::{Document, Node, Value};
+use super::tree::{Node, Value};
+use super::yaml::Document;
 use crate::diag::{Diagnostic, nearest};
 use crate::name::{Name, RelPath};
 
@@ -254,10 +255,9 @@ impl<'d> At<'d> {
         }
     }
 
-    /// A list, each item read alike. All items are read even when one fails.
+    /// A list, each item read alike. What cannot be read is reported and left out.
     pub(super) fn list<T>(self, read: impl Fn(Self) -> Option<T>) -> Option<Vec<T>> {
-        let read: Vec<_> = self.items()?.into_iter().map(read).collect();
-        read.into_iter().collect()
+        Some(self.items()?.into_iter().filter_map(read).collect())
     }
 
     /// A list without repeats.
@@ -265,7 +265,7 @@ impl<'d> At<'d> {
         self,
         read: impl Fn(Self) -> Option<T>,
     ) -> Option<Vec<T>> {
-        let items = self.list(|at| Some(Located { value: read(at)?, at }))?;
+        let items = self.list(|at| at.located(read(at)))?;
         let mut seen: BTreeMap<&T, Self> = BTreeMap::new();
         for item in &items {
             if let Some(first) = seen.insert(&item.value, item.at) {
@@ -283,7 +283,11 @@ impl<'d> At<'d> {
     /// The fields of a mapping; each key may stand once.
     pub(super) fn map(self) -> Option<Map<'d>> {
         let Value::Mapping(entries) = &self.node.value else {
-            self.wrong_type("a mapping");
+            if self.is_nothing() && self.key.is_none() {
+                self.error("empty-file", "the file holds nothing", "", |d| d);
+            } else {
+                self.wrong_type("a mapping");
+            }
             return None;
         };
         let mut fields: BTreeMap<&'d str, Self> = BTreeMap::new();
@@ -303,7 +307,13 @@ impl<'d> At<'d> {
                 ),
             }
         }
-        Some(Map { at: self, fields, order, known: RefCell::default() })
+        Some(Map {
+            at: self,
+            fields,
+            order,
+            known: RefCell::default(),
+            missing: RefCell::default(),
+        })
     }
 
     /// A value with this place.
@@ -321,9 +331,19 @@ impl<'d> At<'d> {
         Some(self.map()?.order)
     }
 
-    /// A mapping from names to values read alike, in file order. Nothing at all is an empty mapping.
+    /// The keys of a mapping, whatever their values are: for later checks that must not mistake a broken entry for a
+    /// missing one.
+    pub(super) fn keys(self) -> Vec<&'d str> {
+        match &self.node.value {
+            Value::Mapping(entries) => entries.iter().map(|(key, _)| key.as_str()).collect(),
+            Value::Null | Value::Scalar(_) | Value::Sequence(_) => Vec::new(),
+        }
+    }
+
+    /// A mapping from names to values read alike, in file order. Nothing at all is an empty mapping. What cannot be
+    /// read is reported and left out.
     pub(super) fn named<T>(self, read: impl Fn(Self) -> Option<T>) -> Option<Vec<Named<'d, T>>> {
-        if matches!(self.node.value, Value::Null) {
+        if self.is_nothing() {
             return Some(Vec::new());
         }
         let read = |at: Self| {
@@ -334,8 +354,7 @@ impl<'d> At<'d> {
             let value = read(at);
             Some(Named { name: name.ok()?, value: value?, at })
         };
-        let read: Vec<_> = self.entries()?.into_iter().map(read).collect();
-        read.into_iter().collect()
+        Some(self.entries()?.into_iter().filter_map(read).collect())
     }
 }
 
@@ -363,6 +382,7 @@ pub(super) struct Map<'d> {
     fields: BTreeMap<&'d str, At<'d>>,
     order: Vec<At<'d>>,
     known: RefCell<Vec<&'static str>>,
+    missing: RefCell<Vec<&'static str>>,
 }
 
 impl<'d> Map<'d> {
@@ -383,17 +403,13 @@ impl<'d> Map<'d> {
         key: &'static str,
         read: impl FnOnce(At<'d>) -> Option<T>,
     ) -> Option<T> {
-        let Some(at) = self.get(key) else {
-            let owner = self.at.key.map_or_else(String::new, |k| format!(" in `{k}`"));
-            self.at.error(
-                "missing-field",
-                format!("the field `{key}` is missing{owner}"),
-                format!("`{key}` is missing here"),
-                |d| d,
-            );
-            return None;
-        };
-        read(at)
+        match self.get(key) {
+            Some(at) => read(at),
+            None => {
+                self.missing.borrow_mut().push(key);
+                None
+            }
+        }
     }
 
     /// A field that may be missing. The outer `None` means that it is there and wrong.
@@ -419,19 +435,51 @@ impl<'d> Map<'d> {
         self.optional(key, read).map(|found| found.unwrap_or(default))
     }
 
-    /// Refuses every field that was not asked for.
-    pub(super) fn finish(self) {
-        let known = self.known.borrow();
+    /// Refuses every field that was not asked for, and reports the required ones that are missing. A missing field
+    /// with an unknown one near it is one error, not two. Tells whether all fields were in order.
+    pub(super) fn finish(self) -> Fields {
+        let known = self.known.borrow().clone();
+        let mut all = Fields::InOrder;
         for at in self.order.iter().filter(|at| !known.contains(&at.key())) {
+            all = Fields::Wrong;
             let key = at.key();
+            let near = nearest(key, known.iter().copied());
+            self.missing.borrow_mut().retain(|missing| Some(*missing) != near);
             at.key_error("unknown-field", format!("there is no field `{key}` here"), "", |d| {
-                match nearest(key, known.iter().copied()) {
+                match near {
                     Some(near) => d.help(format!("did you mean `{near}`?")),
                     None => d.help(format!("the fields are {}", known.join(", "))),
                 }
             });
         }
+        if !self.missing.borrow().is_empty() {
+            all = Fields::Wrong;
+        }
+        self.finish_unjudged();
+        all
     }
+
+    /// Reports missing fields only: which others there may be is not known.
+    pub(super) fn finish_unjudged(self) {
+        for key in self.missing.take() {
+            let owner = self.at.key.map_or_else(String::new, |k| format!(" in `{k}`"));
+            self.at.error(
+                "missing-field",
+                format!("the field `{key}` is missing{owner}"),
+                format!("`{key}` is missing here"),
+                |d| d,
+            );
+        }
+    }
+}
+
+/// What [`Map::finish`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fields {
+    /// All fields are known and all required ones there.
+    InOrder,
+    /// Something was reported.
+    Wrong,
 }
 
 /// The code for an unknown word of a kind.

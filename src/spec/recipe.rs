@@ -5,6 +5,7 @@
 //! their values, so that one recipe serves all parameter sets of a package.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use super::reader::{At, Kind, Located, Map};
@@ -186,19 +187,20 @@ pub(super) fn read(
     let (defaults, own) = (defaults?, own?);
     let drafts: Vec<(Name, Draft<'_>)> = match own {
         Some(named) => named.into_iter().map(|n| (n.name, n.value)).collect(),
-        None => place.instances?.keys().map(|name| (name.clone(), Draft::default())).collect(),
+        None => {
+            let names = place.instances.iter().filter_map(|name| name.parse::<Name>().ok());
+            names.map(|name| (name, Draft::default())).collect()
+        }
     };
-    let finished: Vec<_> = drafts
-        .into_iter()
-        .map(|(name, own)| {
-            let recipe = merge(&defaults, own).finish(&name, map.at());
-            if let (Some(recipe), Some(Source::Directory { path })) = (&recipe, source) {
-                look_for_files(recipe, path, &name, map.at(), place)?;
-            }
-            Some((name, recipe?))
-        })
-        .collect();
-    finished.into_iter().collect()
+    let tree = match source {
+        Some(Source::Directory { path }) => Some(path.under(place.root)),
+        Some(Source::Archive { .. } | Source::Crate { .. }) | None => None,
+    };
+    let finished = drafts.into_iter().filter_map(|(name, own)| {
+        let recipe = merge(&defaults, own).finish(&name, map.at(), tree.as_deref())?;
+        Some((name, recipe))
+    });
+    Some(finished.collect())
 }
 
 fn draft<'d>(at: At<'d>, place: &Place<'_>) -> Option<Draft<'d>> {
@@ -218,35 +220,36 @@ fn draft<'d>(at: At<'d>, place: &Place<'_>) -> Option<Draft<'d>> {
     let libraries = map.optional("libraries", |at| at.list(library));
     let (auxfunc, drng) = (helper("auxfunc"), helper("drng"));
     let own_drng_algorithm = map.optional("own_drng_algorithm", At::truth);
-    let flag_sets = map.optional("flag_sets", |at| at.set(At::name));
+    let flag_sets = map.optional("flag_sets", |at| at.set(|at| flag_set(at, place)));
     let patches = map.optional("patches", |at| at.list(|at| patch(at, place)));
     let kat = map.or("kat", KatDraft::default(), kat);
     let stack = map.optional("stack", At::bytes);
     let timeout = map.optional("timeout", At::duration);
     let kat_name = text("kat_name");
     map.finish();
+    // What could not be read has been reported; the rest is still checked.
     Some(Draft {
-        vars: vars?,
-        directory: directory?,
-        sources: sources?,
-        exclude: exclude?,
-        include: include?,
-        headers: headers?,
-        header: header?,
-        api: api?,
-        prefix: prefix?,
-        defines: defines?,
-        cflags: cflags?,
-        libraries: libraries?,
-        auxfunc: auxfunc?,
-        drng: drng?,
-        own_drng_algorithm: own_drng_algorithm?,
-        flag_sets: flag_sets?,
-        patches: patches?,
-        kat: kat?,
-        stack: stack?,
-        timeout: timeout?,
-        kat_name: kat_name?,
+        vars: vars.unwrap_or_default(),
+        directory: directory.flatten(),
+        sources: sources.flatten(),
+        exclude: exclude.flatten(),
+        include: include.flatten(),
+        headers: headers.flatten(),
+        header: header.flatten(),
+        api: api.flatten(),
+        prefix: prefix.flatten(),
+        defines: defines.unwrap_or_default(),
+        cflags: cflags.flatten(),
+        libraries: libraries.flatten(),
+        auxfunc: auxfunc.flatten(),
+        drng: drng.flatten(),
+        own_drng_algorithm: own_drng_algorithm.flatten(),
+        flag_sets: flag_sets.flatten(),
+        patches: patches.flatten(),
+        kat: kat.unwrap_or_default(),
+        stack: stack.flatten(),
+        timeout: timeout.flatten(),
+        kat_name: kat_name.flatten(),
     })
 }
 
@@ -265,7 +268,7 @@ fn defines(at: At<'_>) -> Option<BTreeMap<String, Option<Located<'_, String>>>> 
         text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
-    let read = at.entries()?.into_iter().map(|at| {
+    let read = at.entries()?.into_iter().filter_map(|at| {
         let name = at.key();
         if !identifier(name) {
             let message = format!("`{name}` is not a name of a macro");
@@ -275,8 +278,19 @@ fn defines(at: At<'_>) -> Option<BTreeMap<String, Option<Located<'_, String>>>> 
         let value = if at.is_nothing() { None } else { Some(at.located(at.any_text())?) };
         Some((name.to_owned(), value))
     });
-    let read: Vec<_> = read.collect();
-    read.into_iter().collect()
+    Some(read.collect())
+}
+
+fn flag_set(at: At<'_>, place: &Place<'_>) -> Option<Name> {
+    let name = at.name()?;
+    let Some(known) = place.flag_sets.filter(|known| !known.contains(&name)) else {
+        return Some(name);
+    };
+    let message = format!("no pipeline has a flag set `{name}`");
+    at.error("unknown-flag-set", message, "", |d| {
+        d.suggest(name.as_str(), known.iter().map(Name::as_str))
+    });
+    None
 }
 
 fn library(at: At<'_>) -> Option<Library> {
@@ -377,8 +391,9 @@ fn merge<'d>(defaults: &Draft<'d>, own: Draft<'d>) -> Draft<'d> {
 }
 
 impl<'d> Draft<'d> {
-    /// Replaces the variables and puts the defaults of the program where nothing is stated.
-    fn finish(mut self, instance: &Name, whole: At<'d>) -> Option<Recipe> {
+    /// Replaces the variables and puts the defaults of the program where nothing is stated. When the source tree is
+    /// at hand, what the recipe names in it must be there.
+    fn finish(mut self, instance: &Name, whole: At<'d>, tree: Option<&Path>) -> Option<Recipe> {
         self.vars.insert("instance".to_owned(), instance.to_string());
         let vars = self.vars;
         let one = |text: Option<Located<'d, String>>| match text {
@@ -392,34 +407,26 @@ impl<'d> Draft<'d> {
                 filled.into_iter().collect::<Option<Vec<String>>>()
             }
         };
-        let inside = |texts: Option<Texts<'d>>, default: &[&str], directory: &Option<String>| {
-            if let (Some(texts), Some(directory)) = (&texts, directory) {
+        let directory_at = self.directory.as_ref().map_or(whole, |d| d.at);
+        let directory = one(self.directory).map(Option::unwrap_or_default);
+        let directory = directory.and_then(|text| directory_inside(&text, directory_at, tree));
+        let inside = |texts: Option<Texts<'d>>, default: &[&str], tree: Option<&Path>| {
+            if let (Some(texts), Some(directory)) = (&texts, &directory) {
                 for text in texts {
-                    stays_inside(text, &vars, directory)?;
+                    file_inside(text.at, &fill(text, &vars)?, directory, tree)?;
                 }
             }
             many(texts, default)
         };
-        let directory_at = self.directory.as_ref().map_or(whole, |d| d.at);
-        let directory = one(self.directory).map(Option::unwrap_or_default).and_then(|text| {
-            let text = text.trim_end_matches('/').to_owned();
-            let inside = text.is_empty() || RelPath::resolve(&text).is_ok();
-            if !inside {
-                let message = format!("`{text}` is not a directory inside the source tree");
-                directory_at.error("bad-value", message, "", |d| d);
-            }
-            inside.then_some(text)
-        });
         let prefix_at = self.prefix.as_ref().map(|p| p.at);
         let api = self.api.unwrap_or(Api::Iccs);
         if let (Some(at), Api::Iccs) = (prefix_at, api) {
             let message = "a prefix belongs to the NIST API, and this recipe has the ICCS one";
             at.key_error("bad-value", message, "", |d| d.help("add `api: nist`"));
         }
-        let (sources, exclude) =
-            (inside(self.sources, &["*.c"], &directory), many(self.exclude, &[]));
-        let include = inside(self.include, &["."], &directory);
-        let headers = inside(self.headers, &[], &directory);
+        let (sources, exclude) = (inside(self.sources, &["*.c"], tree), many(self.exclude, &[]));
+        let include = inside(self.include, &["."], None);
+        let headers = inside(self.headers, &[], None);
         let (header, prefix) = (one(self.header), one(self.prefix));
         let cflags = many(self.cflags, &[]);
         let defines: Vec<_> = self.defines.into_iter().map(|(k, v)| Some((k, one(v)?))).collect();
@@ -485,19 +492,35 @@ fn fill(text: &Located<'_, String>, vars: &BTreeMap<String, String>) -> Option<S
     Some(out)
 }
 
-/// Refuses a path that leaves the source tree.
-fn stays_inside(
-    text: &Located<'_, String>,
-    vars: &BTreeMap<String, String>,
-    directory: &str,
-) -> Option<()> {
-    let path = fill(text, vars)?;
-    if resolve(directory, &path).is_some() {
+/// The instance's directory, without `/` at its end: inside the source tree, and there if the tree is at hand.
+fn directory_inside(text: &str, at: At<'_>, tree: Option<&Path>) -> Option<String> {
+    let text = text.trim_end_matches('/');
+    if !text.is_empty() && text.parse::<RelPath>().is_err() {
+        let message = format!("`{text}` is not a directory inside the source tree");
+        at.error("bad-value", message, "", |d| d);
+        return None;
+    }
+    if tree.is_some_and(|tree| !tree.join(text).is_dir()) {
+        let message = format!("there is no directory `{text}` in the source tree");
+        at.error("missing-file", message, "", |d| d);
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+/// Refuses a path that leaves the source tree, and one without wildcards that is not there if the tree is at hand.
+fn file_inside(at: At<'_>, path: &str, directory: &str, tree: Option<&Path>) -> Option<()> {
+    let Some(resolved) = resolve(directory, path) else {
+        let message = format!("`{path}` leaves the source tree");
+        at.error("bad-value", message, format!("relative to `{directory}`"), |d| d);
+        return None;
+    };
+    let there = |tree: &Path| path.contains(['*', '?']) || tree.join(&resolved).is_file();
+    if tree.is_none_or(there) {
         return Some(());
     }
-    let message = format!("`{path}` leaves the source tree");
-    let label = format!("relative to `{directory}`");
-    text.at.error("bad-value", message, label, |d| d);
+    let message = format!("there is no file `{resolved}` in the source tree");
+    at.error("missing-file", message, "", |d| d);
     None
 }
 
@@ -515,33 +538,4 @@ pub(super) fn resolve(directory: &str, path: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
-}
-
-/// For source in this workspace: the instance's directory, and sources named without wildcards, must be there.
-fn look_for_files(
-    recipe: &Recipe,
-    tree: &RelPath,
-    instance: &Name,
-    at: At<'_>,
-    place: &Place<'_>,
-) -> Option<()> {
-    let missing = |path: &str, word: &str| {
-        let message = format!("instance `{instance}`: there is no {word} `{path}` in `{tree}`");
-        at.key_error("missing-file", message, "in this implementation", |d| d);
-    };
-    let tree_path = tree.under(place.root);
-    if !tree_path.join(&recipe.directory).is_dir() {
-        missing(&recipe.directory, "directory");
-        return None;
-    }
-    let literal = |source: &&String| !source.contains(['*', '?']);
-    let mut fine = Some(());
-    for source in recipe.sources.iter().filter(literal) {
-        let path = resolve(&recipe.directory, source)?;
-        if !tree_path.join(&path).is_file() {
-            missing(&path, "file");
-            fine = None;
-        }
-    }
-    fine
 }

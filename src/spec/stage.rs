@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::command::{self, CommandSettings};
-use super::reader::{At, Located, Map};
+use super::reader::{At, Fields, Located, Map};
 use crate::name::Name;
 use crate::result::KEM_OPERATIONS;
 
@@ -205,7 +205,9 @@ pub(super) struct Draft<'d> {
     pub(super) kind: StageKind,
     pub(super) needs: Vec<Located<'d, Name>>,
     pub(super) flags: Vec<Located<'d, Name>>,
+    pub(super) uses: Vec<Located<'d, command::Use>>,
     pub(super) limits: Limits,
+    pub(super) fields: Fields,
 }
 
 /// Reads one stage.
@@ -216,8 +218,12 @@ pub(super) fn read<'d>(at: At<'d>, root: &Path) -> Option<Draft<'d>> {
     let needs = map.or("needs", Vec::new(), |at| at.list(|at| at.located(at.name())));
     let limits = map.or("limits", Limits::default(), limits);
     let mut flags = Some(Vec::new());
-    let mut inputs = Vec::new();
-    let settings = match kind? {
+    let mut uses = Vec::new();
+    let Some(kind) = kind else {
+        map.finish_unjudged();
+        return None;
+    };
+    let settings = match kind {
         "build" => {
             flags = map.required("flags", |at| at.list(|at| at.located(at.name())));
             let names = flags.as_ref().map(|f| f.iter().map(|f| f.value.clone()).collect());
@@ -229,18 +235,18 @@ pub(super) fn read<'d>(at: At<'d>, root: &Path) -> Option<Draft<'d>> {
         "sizes" => Some(StageKind::Sizes),
         "report" => report(&map),
         _ => command::read(&map, root).map(|(settings, from)| {
-            inputs = from;
+            uses = from;
             StageKind::Command(settings)
         }),
     };
-    map.finish();
+    let fields = map.finish();
     let mut needs = needs?;
-    for input in inputs {
-        if needs.iter().all(|n| n.value != input.value) {
-            needs.push(input);
+    for Located { value: (stage, _), at } in &uses {
+        if needs.iter().all(|n| n.value != *stage) {
+            needs.push(Located { value: stage.clone(), at: *at });
         }
     }
-    Some(Draft { kind: settings?, needs, flags: flags?, limits: limits? })
+    Some(Draft { kind: settings?, needs, flags: flags?, uses, limits: limits?, fields })
 }
 
 fn limits(at: At<'_>) -> Option<Limits> {

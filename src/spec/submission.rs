@@ -4,7 +4,7 @@
 //! Knows nothing of building or fetching: it checks that the file makes sense by itself and that the files it names
 //! beside it are there. Archives are not looked for: an absent one is not an error of the manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::kat_manifest;
@@ -144,6 +144,17 @@ pub enum ImplementationVersion {
 }
 
 impl ImplementationVersion {
+    /// The text of the metadata block, as the reference harness writes it.
+    #[must_use]
+    pub const fn variant(self) -> &'static str {
+        match self {
+            Self::Reference => "Reference_Implementation",
+            Self::Performance => "Optimized_Implementation",
+            Self::Resource => "Additional_Implementation",
+            Self::Independent => "Independent_Implementation",
+        }
+    }
+
     /// The words of the manifest.
     pub(super) const WORDS: [(&'static str, Self); 4] = [
         ("reference", Self::Reference),
@@ -186,7 +197,13 @@ pub enum Source {
 }
 
 /// Reads one manifest. Everything wrong is reported to the document.
-pub(super) fn read(doc: &Document, root: &Path, id: &Name, dir: &RelPath) -> Option<Submission> {
+pub(super) fn read(
+    doc: &Document,
+    root: &Path,
+    id: &Name,
+    dir: &RelPath,
+    flag_sets: Option<&BTreeSet<Name>>,
+) -> Option<Submission> {
     let map = At::root(doc).map()?;
     let name = map.required("name", At::text);
     let function = map.required("function", |at| at.one_of("function", &Function::WORDS));
@@ -201,7 +218,8 @@ pub(super) fn read(doc: &Document, root: &Path, id: &Name, dir: &RelPath) -> Opt
         let set = |n: Named<'_, Instance>| (n.name.clone(), Instance { name: n.name, ..n.value });
         named.into_iter().map(set).collect::<BTreeMap<_, _>>()
     });
-    let place = Place { root, dir, instances: instances.as_ref() };
+    let named = map.get("instances").filter(|at| !at.is_nothing()).map(At::keys);
+    let place = Place { root, dir, instances: named.unwrap_or_default(), flag_sets };
     let implementations =
         map.required("implementations", |at| at.named(|at| implementation(at, &place)));
     map.finish();
@@ -246,8 +264,10 @@ pub(super) fn read_beside(submission: &mut Submission, root: &Path) -> Vec<Diagn
 pub(super) struct Place<'a> {
     pub(super) root: &'a Path,
     pub(super) dir: &'a RelPath,
-    /// `None` when the instances themselves could not be read.
-    pub(super) instances: Option<&'a BTreeMap<Name, Instance>>,
+    /// Names of the instances, also of those that could not be read; empty when there is no telling.
+    pub(super) instances: Vec<&'a str>,
+    /// Flag sets of all pipelines; `None` when there is no telling.
+    pub(super) flag_sets: Option<&'a BTreeSet<Name>>,
 }
 
 fn url(at: At<'_>) -> Option<String> {
@@ -378,12 +398,10 @@ fn release(at: At<'_>, map: &Map<'_>) -> Option<Source> {
 
 /// Reports an instance that the submission does not have.
 pub(super) fn known_instance(at: At<'_>, place: &Place<'_>) -> Option<()> {
-    let instances = place.instances?;
-    let name = at.key();
-    if instances.keys().any(|known| known.as_str() == name) {
+    let (name, names) = (at.key(), &place.instances);
+    if names.is_empty() || names.contains(&name) {
         return Some(());
     }
-    let names: Vec<&str> = instances.keys().map(Name::as_str).collect();
     at.key_error(
         "unknown-instance",
         format!("there is no instance `{name}` in this submission"),

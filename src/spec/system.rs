@@ -108,8 +108,7 @@ pub(super) fn read(doc: &Document, id: &Name, file: &RelPath) -> Option<System> 
             let value = at.text();
             known.and(value).map(|value| (at.key().to_owned(), value))
         };
-        let read: Vec<_> = at.entries()?.into_iter().map(read).collect();
-        read.into_iter().collect()
+        Some(at.entries()?.into_iter().filter_map(read).collect())
     });
     let cpu = map.optional("cpu", At::small_number);
     map.finish();

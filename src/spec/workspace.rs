@@ -3,7 +3,7 @@
 //! The one entry to the files that people write. Reads every file even when the first is wrong, so that one run shows
 //! all errors. Nothing outside the root is read, and nothing is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -42,30 +42,32 @@ impl Workspace {
             pipelines: BTreeMap::new(),
             systems: BTreeMap::new(),
         };
-        for (id, file) in manifests(root, &mut errors) {
-            let Some(dir) = file.parent() else { continue };
+        let manifests = manifests(root, &mut errors);
+        let ids: Vec<&str> = manifests.iter().map(|(id, _)| id.as_str()).collect();
+        for (name, file) in yaml_files(root, "pipelines", &mut errors) {
             let read = with_document(root, &file, &mut errors, |doc| {
-                submission::read(doc, root, &id, &dir)
+                pipeline::read(doc, root, &name, &file, |s| known_submission(s, &ids))
+            });
+            workspace.pipelines.extend(read.map(|pipeline| (name, pipeline)));
+        }
+        let flag_sets: BTreeSet<Name> =
+            workspace.pipelines.values().flat_map(|p| p.flag_sets.keys().cloned()).collect();
+        // A pipeline that cannot be read may have the flag set that a recipe names.
+        let flag_sets = Some(&flag_sets).filter(|_| errors.is_empty());
+        for (id, file) in &manifests {
+            let Some(dir) = file.parent() else { continue };
+            let read = with_document(root, file, &mut errors, |doc| {
+                submission::read(doc, root, id, &dir, flag_sets)
             });
             if let Some(mut submission) = read {
                 errors.extend(submission::read_beside(&mut submission, root));
-                workspace.submissions.insert(id, submission);
+                workspace.submissions.insert(id.clone(), submission);
             }
         }
         for (id, file) in yaml_files(root, "systems", &mut errors) {
             let read = with_document(root, &file, &mut errors, |doc| system::read(doc, &id, &file));
             workspace.systems.extend(read.map(|system| (id, system)));
         }
-        for (name, file) in yaml_files(root, "pipelines", &mut errors) {
-            let submissions = &workspace.submissions;
-            let read = with_document(root, &file, &mut errors, |doc| {
-                let read = pipeline::read(doc, root, &name, &file)?;
-                read.selectors.iter().for_each(|s| known_submission(s, submissions));
-                Some(read.pipeline)
-            });
-            workspace.pipelines.extend(read.map(|pipeline| (name, pipeline)));
-        }
-        errors.extend(workspace.unknown_flag_sets());
         if errors.is_empty() { Ok(workspace) } else { Err(errors) }
     }
 
@@ -75,47 +77,18 @@ impl Workspace {
         let holds = |dir: &&Path| dir.join("pipelines").is_dir() && dir.join("kems").is_dir();
         from.ancestors().find(holds).map(Path::to_owned)
     }
-
-    /// Flag sets that a recipe names and no pipeline has.
-    fn unknown_flag_sets(&self) -> Vec<Diagnostic> {
-        let known: Vec<&str> =
-            self.pipelines.values().flat_map(|p| p.flag_sets.keys()).map(Name::as_str).collect();
-        let mut errors = Vec::new();
-        if known.is_empty() {
-            return errors;
-        }
-        for submission in self.submissions.values() {
-            for implementation in submission.implementations.values() {
-                for (instance, recipe) in &implementation.recipes {
-                    for set in recipe.flag_sets.iter().flatten() {
-                        if known.contains(&set.as_str()) {
-                            continue;
-                        }
-                        let place = format!("{}/{instance}", implementation.name);
-                        let message = format!("{place}: no pipeline has a flag set `{set}`");
-                        errors.push(
-                            Diagnostic::new("unknown-flag-set", message)
-                                .in_file(submission.file.as_str())
-                                .suggest(set.as_str(), known.iter().copied()),
-                        );
-                    }
-                }
-            }
-        }
-        errors
-    }
 }
 
 /// A selector without wildcards must name a submission that is there.
-fn known_submission(selector: &Located<'_, Selector>, known: &BTreeMap<Name, Submission>) {
+fn known_submission(selector: &Located<'_, Selector>, known: &[&str]) {
     let Some(first) = selector.value.parts().first().filter(|p| p.is_literal()) else { return };
     let first = first.as_str();
-    if known.keys().any(|name| name.as_str() == first) {
+    if known.contains(&first) {
         return;
     }
     let message = format!("there is no submission `{first}`");
     selector.at.error("unknown-submission", message, "", |d| {
-        match nearest(first, known.keys().map(Name::as_str)) {
+        match nearest(first, known.iter().copied()) {
             Some(near) => d.help(format!("did you mean `{near}`?")),
             None => d.help("submissions are the directories of `kems/` with a `submission.yaml`"),
         }

@@ -6,28 +6,20 @@
 //! node. Every scalar keeps its text as written: `1.10` and a digest of only digits stay what they are.
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::ops::Range;
 
-use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::DeserializeSeed;
 
+use super::probe::{Part, Probe};
+use super::tree::{Budget, MARK, Node, Texts, Tree, Value};
 use crate::diag::{Diagnostic, Source};
 
 /// Files above this size are refused.
 pub(super) const MAX_BYTES: usize = 4 << 20;
-/// Documents that aliases blow up to more nodes are refused.
-const MAX_NODES: usize = 100_000;
-/// So are documents whose texts together are longer.
-const MAX_TEXT: usize = 4 * MAX_BYTES;
 /// So many errors of one file have their place looked up and are shown; each look-up reads the file again.
 const MAX_ERRORS: usize = 100;
 /// The parser's time grows with the square of open brackets.
 const MAX_OPEN: usize = 1000;
-
-/// Our own failures travel through serde's error type behind this mark.
-const MARK: &str = "@ngcc ";
 
 /// One document with its text, and the errors found in it so far.
 #[derive(Debug)]
@@ -38,33 +30,12 @@ pub(super) struct Document {
     unshown: Cell<usize>,
 }
 
-/// A value and the way to it: the entry numbers from the root down.
-#[derive(Debug)]
-pub(super) struct Node {
-    path: Vec<usize>,
-    pub(super) value: Value,
-}
-
-/// What a node holds.
-#[derive(Debug)]
-pub(super) enum Value {
-    /// `~`, `null` or nothing at all.
-    Null,
-    /// Any other scalar, as written.
-    Scalar(String),
-    /// A list.
-    Sequence(Vec<Node>),
-    /// Keys and values in file order. Keys may repeat here: the reader refuses that with both places.
-    Mapping(Vec<(String, Node)>),
-}
-
 impl Document {
     /// Reads a file's bytes; `name` is what diagnostics call it.
     pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Self, Diagnostic> {
         let source = Source::new(name, readable_text(name, bytes)?);
         refuse_deep_brackets(&source)?;
-        let tree = Tree { path: Vec::new(), budget: &Budget::default() };
-        let mut root = read(&source, tree)?;
+        let mut root = read(&source, Tree::root(&Budget::default()))?;
         read(&source, Texts(&mut root))?;
         Ok(Self { source, root, errors: RefCell::default(), unshown: Cell::new(0) })
     }
@@ -79,11 +50,14 @@ impl Document {
         &self.source
     }
 
-    /// Keeps a diagnostic. `make` is not called (and no place looked up) when there are too many already.
+    /// Keeps a diagnostic, once. `make` is not called (and no place looked up) when there are too many already.
     pub(super) fn report(&self, make: impl FnOnce() -> Diagnostic) {
         if self.errors.borrow().len() < MAX_ERRORS {
             let diagnostic = make();
-            self.errors.borrow_mut().push(diagnostic);
+            let mut errors = self.errors.borrow_mut();
+            if !errors.contains(&diagnostic) {
+                errors.push(diagnostic);
+            }
         } else {
             self.unshown.set(self.unshown.get() + 1);
         }
@@ -103,12 +77,12 @@ impl Document {
     /// The bytes of the text that a value takes (of a block mapping: its first key).
     pub(super) fn value_span(&self, node: &Node) -> Range<usize> {
         let known = if let Value::Scalar(text) = &node.value { Some(text.as_str()) } else { None };
-        self.span(&node.path, Part::Value, known)
+        self.span(node.path(), Part::Value, known)
     }
 
     /// The bytes of the text that the key holding a value takes.
     pub(super) fn key_span(&self, node: &Node, key: &str) -> Range<usize> {
-        self.span(&node.path, Part::Key, Some(key))
+        self.span(node.path(), Part::Key, Some(key))
     }
 
     /// A place that cannot be found is the start of the file.
@@ -116,7 +90,7 @@ impl Document {
         let text = self.source.text();
         let error = read_raw(text, Probe { path, part }).err();
         let place = error.and_then(|e| e.location());
-        let Some(start) = place.map(|l| text.floor_char_boundary(l.index())) else { return 0..0 };
+        let Some(start) = place.map(|l| self.source.boundary(l.index())) else { return 0..0 };
         start..start + token_length(&text[start..], known)
     }
 }
@@ -185,10 +159,14 @@ fn read<'a, S: DeserializeSeed<'a>>(source: &'a Source, seed: S) -> Result<S::Va
         let message = message.split(" at line ").next().unwrap_or(message);
         let place = error.location();
         let text = source.text();
-        let at = place.map_or(0, |l| text.floor_char_boundary(l.index().min(text.len())));
+        let at = place.map_or(0, |l| source.boundary(l.index()));
         let line_start = text[..at].rfind('\n').map_or(0, |i| i + 1);
         let indent: &str = text[line_start..].split(|c| c != ' ' && c != '\t').next().unwrap_or("");
         let diagnostic = Diagnostic::new("yaml-syntax", message).at(source, at..at + 1, "");
+        let diagnostic = match context(source, &full) {
+            Some((start, what)) if start < at => diagnostic.at(source, start..start + 1, what),
+            _ => diagnostic,
+        };
         match help {
             Some(help) => diagnostic.help(help),
             None if indent.contains('\t') => {
@@ -197,6 +175,17 @@ fn read<'a, S: DeserializeSeed<'a>>(source: &'a Source, seed: S) -> Result<S::Va
             None => diagnostic,
         }
     })
+}
+
+/// Where the parser says the broken thing began: `…, while scanning a quoted scalar at line 1 column 4`.
+fn context<'e>(source: &Source, message: &'e str) -> Option<(usize, &'e str)> {
+    let (what, place) = message[message.find("while ")?..].split_once(" at line ")?;
+    let (line, column) = place.split_once(" column ")?;
+    let (line, column): (usize, usize) = (line.parse().ok()?, column.parse().ok()?);
+    let before: usize = source.text().split_inclusive('\n').take(line - 1).map(str::len).sum();
+    let inside =
+        source.text()[before..].chars().take(column - 1).map(char::len_utf8).sum::<usize>();
+    Some((before + inside, what))
 }
 
 /// Bytes from the start of a node to the end of what is worth underlining, all on one line.
@@ -246,291 +235,6 @@ fn closing_bracket(line: &str) -> Option<usize> {
     None
 }
 
-/// What one document may grow to.
-#[derive(Default)]
-struct Budget {
-    nodes: Cell<usize>,
-    text: Cell<usize>,
-}
-
-impl Budget {
-    fn spend<E: Error>(&self, text: usize) -> Result<(), E> {
-        self.nodes.set(self.nodes.get() + 1);
-        self.text.set(self.text.get() + text);
-        if self.nodes.get() > MAX_NODES || self.text.get() > MAX_TEXT {
-            return Err(ours(&format!("the document grows to more than {MAX_NODES} values")));
-        }
-        Ok(())
-    }
-}
-
-fn ours<E: Error>(message: &str) -> E {
-    E::custom(format_args!("{MARK}{message}"))
-}
-
-/// First reading: the tree. Numbers and booleans are left as empty texts.
-struct Tree<'b> {
-    path: Vec<usize>,
-    budget: &'b Budget,
-}
-
-impl Tree<'_> {
-    fn node(self, value: Value) -> Node {
-        Node { path: self.path, value }
-    }
-
-    fn child(&self, index: usize) -> Self {
-        let path = self.path.iter().copied().chain([index]).collect();
-        Self { path, budget: self.budget }
-    }
-
-    fn scalar<E: Error>(self, text: &str) -> Result<Node, E> {
-        self.budget.spend(text.len())?;
-        Ok(self.node(Value::Scalar(text.to_owned())))
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Tree<'_> {
-    type Value = Node;
-
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<Node, D::Error> {
-        d.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Tree<'_> {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Node, E> {
-        self.budget.spend(0)?;
-        Ok(self.node(Value::Null))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Node, E> {
-        self.scalar(text)
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Node, E> {
-        self.scalar("")
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Node, E> {
-        self.scalar("")
-    }
-
-    fn visit_i128<E: Error>(self, _: i128) -> Result<Node, E> {
-        self.scalar("")
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Node, E> {
-        self.scalar("")
-    }
-
-    fn visit_u128<E: Error>(self, _: u128) -> Result<Node, E> {
-        self.scalar("")
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Node, E> {
-        self.scalar("")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
-        self.budget.spend(0)?;
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element_seed(self.child(items.len()))? {
-            items.push(item);
-        }
-        Ok(self.node(Value::Sequence(items)))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
-        self.budget.spend(0)?;
-        let mut entries = Vec::new();
-        while let Some(key) = access.next_key_seed(Key { fail: false })? {
-            self.budget.spend(key.len())?;
-            let value = access.next_value_seed(self.child(entries.len()))?;
-            entries.push((key, value));
-        }
-        Ok(self.node(Value::Mapping(entries)))
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, _: A) -> Result<Node, A::Error> {
-        Err(ours("tags (`!name`) are not used in these files"))
-    }
-}
-
-/// Second reading: puts the text as written into every scalar of the tree.
-struct Texts<'t>(&'t mut Node);
-
-impl<'de> DeserializeSeed<'de> for Texts<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<(), D::Error> {
-        match &mut self.0.value {
-            Value::Null => d.deserialize_ignored_any(IgnoredAny).map(drop),
-            Value::Scalar(text) => d.deserialize_str(TextInto(text)),
-            Value::Sequence(_) | Value::Mapping(_) => d.deserialize_any(self),
-        }
-    }
-}
-
-impl<'de> Visitor<'de> for Texts<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what the first reading found")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        if let Value::Sequence(items) = &mut self.0.value {
-            for item in items {
-                access.next_element_seed(Texts(item))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        if let Value::Mapping(entries) = &mut self.0.value {
-            for (_, value) in entries {
-                access.next_key::<IgnoredAny>()?;
-                access.next_value_seed(Texts(value))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Takes a scalar's text.
-struct TextInto<'t>(&'t mut String);
-
-impl Visitor<'_> for TextInto<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a scalar")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        text.clone_into(self.0);
-        Ok(())
-    }
-}
-
-/// A key's text, or a failure at the key.
-struct Key {
-    fail: bool,
-}
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<String, D::Error> {
-        d.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text as key")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
-        if self.fail { Err(ours("here")) } else { Ok(text.to_owned()) }
-    }
-}
-
-/// Which part of an entry a place points at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Key,
-    Value,
-}
-
-/// Fails on purpose at the node the path leads to; serde_yaml adds the place to the failure.
-struct Probe<'p> {
-    path: &'p [usize],
-    part: Part,
-}
-
-impl Probe<'_> {
-    fn scalar<E: Error>(&self) -> Result<(), E> {
-        if self.path.is_empty() { Err(ours("here")) } else { Ok(()) }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Probe<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, d: D) -> Result<(), D::Error> {
-        d.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Probe<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_i128<E: Error>(self, _: i128) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_u128<E: Error>(self, _: u128) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
-        self.scalar()
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        let Some((&index, path)) = self.path.split_first() else { return Err(ours("here")) };
-        for _ in 0..index {
-            access.next_element::<IgnoredAny>()?;
-        }
-        access.next_element_seed(Probe { path, part: self.part }).map(drop)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        let Some((&index, path)) = self.path.split_first() else { return Err(ours("here")) };
-        for _ in 0..index {
-            access.next_entry::<IgnoredAny, IgnoredAny>()?;
-        }
-        let fail = path.is_empty() && self.part == Part::Key;
-        access.next_key_seed(Key { fail })?;
-        access.next_value_seed(Probe { path, part: self.part })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -576,7 +280,7 @@ mod tests {
         let doc = document("a: 1.10\nb: 0x1F\nc: True\nd: 000012e45\ne: ~\nf: off\n");
         let text = |key| match &entry(doc.root(), key).value {
             Value::Scalar(text) => text.as_str(),
-            other => panic!("{other:?}"),
+            other @ (Value::Null | Value::Sequence(_) | Value::Mapping(_)) => panic!("{other:?}"),
         };
         assert_eq!([text("a"), text("b"), text("c")], ["1.10", "0x1F", "True"]);
         assert_eq!([text("d"), text("f")], ["000012e45", "off"]);
@@ -592,11 +296,12 @@ mod tests {
 
     #[test]
     fn a_document_that_aliases_blow_up_is_refused_quickly() {
-        let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        let mut lines = vec!["a0: &a0 [x, x, x, x, x, x, x, x, x]".to_owned()];
         for i in 1..30 {
             let alias = format!("*a{}, ", i - 1).repeat(9);
-            bomb.push_str(&format!("a{i}: &a{i} [{alias}]\n"));
+            lines.push(format!("a{i}: &a{i} [{alias}]"));
         }
+        let bomb = lines.join("\n");
         let error = Document::parse("bomb.yaml", bomb.as_bytes()).unwrap_err();
         assert!(error.message().contains("grows to more than"), "{error:?}");
         let long = "x".repeat(1 << 20);
