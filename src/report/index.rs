@@ -7,17 +7,22 @@ use super::input::{Function, IndexInput, IndexRow};
 use super::tables::status;
 use super::wording;
 use crate::name::natural_order;
+use crate::units;
 
 /// Builds the page.
 #[must_use]
 pub fn page(input: &IndexInput) -> Doc {
-    let arch = wording::architecture(&input.system.arch);
+    let system = &input.system;
+    let title = match system.arch.as_str() {
+        "any" | "" => format!("Performance — system {}", system.id),
+        arch => format!("Performance — {}, system {}", wording::architecture(arch), system.id),
+    };
     let mut groups: BTreeMap<Function, Vec<&IndexRow>> = BTreeMap::new();
     for row in sorted(input) {
         groups.entry(row.function).or_default().push(row);
     }
     Doc {
-        title: format!("Performance — {arch}, system {}", input.system.id),
+        title,
         trail: vec![Cell::text("Pipeline: "), Cell::code(&input.pipeline)],
         lead: lead(input),
         sections: groups.into_iter().map(|(function, rows)| section(function, rows)).collect(),
@@ -116,8 +121,14 @@ fn verdicts(kat: &BTreeMap<String, u64>) -> Cell {
     }
     let classes: Vec<Class> = each.iter().map(|(s, _)| status(s)).collect();
     let worst = [Class::Bad, Class::Warn, Class::Ok].into_iter().find(|c| classes.contains(c));
-    let text: Vec<String> = each.iter().map(|(status, n)| format!("{n} {status}")).collect();
+    let text: Vec<String> =
+        each.iter().map(|(status, n)| format!("{n} {}", named(status))).collect();
     Cell::text(text.join(", ")).class(worst.unwrap_or(Class::Muted))
+}
+
+/// A verdict in words; `–` is the lack of one.
+fn named(status: &str) -> &str {
+    if status == units::NONE { "without a verdict" } else { status }
 }
 
 fn findings(row: &IndexRow) -> Cell {
