@@ -42,12 +42,14 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
     })?;
     let meter = Meter::default();
     let runner = Runner::new(context.terminal.launcher.clone());
+    let confined = runner.confined();
     let bench = Bench {
         store: &session.store,
         workspace: &session.workspace.root,
         tools: &session.tools,
         launcher: &context.terminal.launcher,
         runner: &runner,
+        confined: &confined,
         clock: &SystemClock,
         interrupt: &interrupt,
         host: &session.host,

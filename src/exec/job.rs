@@ -33,8 +33,10 @@ pub struct Bench<'r> {
     pub tools: &'r Tools,
     /// This program, for its hidden children.
     pub launcher: &'r Path,
-    /// Starts children.
+    /// Starts children that run our own code.
     pub runner: &'r Runner,
+    /// Starts children that run a submission's code, or compile it: no network, writes below their directory only.
+    pub confined: &'r Runner,
     /// Tells the time.
     pub clock: &'r dyn Clock,
     /// Ctrl-C.
@@ -130,6 +132,8 @@ pub struct Command {
     pub env: BTreeMap<String, String>,
     /// Pin to the benchmark core.
     pub pinned: bool,
+    /// Our own code, which may write anywhere in the scratch directory.
+    pub trusted: bool,
     /// Another wall limit than the action's.
     pub wall: Option<Duration>,
 }
@@ -412,7 +416,8 @@ impl<'a> Job<'a> {
             cpu: command.pinned.then_some(self.bench.cpu),
         };
         let busy = self.bench.meter.child();
-        let finished = self.bench.runner.run(child, self.bench.interrupt);
+        let runner = if command.trusted { self.bench.runner } else { self.bench.confined };
+        let finished = runner.run(child, self.bench.interrupt);
         drop(busy);
         self.trace.commands.push(shown);
         self.trace.cpu += finished.cpu;

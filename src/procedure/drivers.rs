@@ -28,6 +28,7 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
             program: "tool:gcc".into(),
             args,
             dir: Some("ngcc".into()),
+            trusted: true,
             ..Command::default()
         };
         job.run_ok(&command)?;

@@ -164,7 +164,7 @@ impl Store {
 /// Not through a memory map: whoever cuts the file short meanwhile would end this process by a signal.
 fn hash_big(mut file: &File) -> std::io::Result<(Digest, u64)> {
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0_u8; 4 << 20];
+    let mut buffer = vec![0_u8; 1 << 20];
     loop {
         let mut filled = 0;
         while filled < buffer.len() {

@@ -138,10 +138,11 @@ static void outer(size_t n1, size_t k)
         reed_solomon_encode(sent, message, n1, k);
         check(memcmp(sent + d, message, k) == 0, "the message stands behind the parity");
         for (unsigned i = 1; i <= d; i++) {
+            uint8_t root = gf256_alpha(i);
             uint8_t value = 0;
 
             for (size_t j = n1; j-- > 0;) {
-                value = (uint8_t)(gf256_mul(value, gf256_alpha(i)) ^ sent[j]);
+                value = (uint8_t)(gf256_mul(value, root) ^ sent[j]);
             }
             check(value == 0, "a root of a code word");
         }

@@ -59,13 +59,15 @@ fn manifest_line(set: &Set, digest: &str) -> String {
 }
 
 pub(crate) fn assert_kat_and_calls(sets: &[Set]) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().expect("a temporary directory");
     for set in sets {
         let program = kem_check(dir.path(), set);
         let text = cc::run(&program, &["kat"], "").stdout;
-        let digest = kat::digest(text.as_bytes(), kat::Mode::Strict, None).unwrap().sha256;
+        let digested = kat::digest(text.as_bytes(), kat::Mode::Strict, None);
+        let digest = digested.expect("text in memory can be read").sha256;
+        let manifest = cc::repo(&format!("kems/{}/kat.sha256", set.kem));
         let manifest =
-            std::fs::read_to_string(cc::repo(&format!("kems/{}/kat.sha256", set.kem))).unwrap();
+            std::fs::read_to_string(manifest).expect("the manifest is in the repository");
         let line = manifest_line(set, &digest);
         assert!(manifest.lines().any(|known| known == line), "not published: {line}");
 
@@ -93,7 +95,7 @@ fn count_calls(text: &str) -> [[usize; 4]; 3] {
 }
 
 pub(crate) fn assert_honest(sets: &[Set]) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().expect("a temporary directory");
     for set in sets {
         let keys = set.honest.to_string();
         let written = cc::run(&kem_check(dir.path(), set), &["honest", &keys], "");
@@ -103,7 +105,7 @@ pub(crate) fn assert_honest(sets: &[Set]) {
 
 /// With the sanitizers, since this is where foreign bytes come in.
 pub(crate) fn assert_tampering(sets: &[Set]) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().expect("a temporary directory");
     for set in sets {
         let program = program(dir.path(), set, "hqc_check", None, cc::SANITIZED);
         let written = cc::run(&program, &[], "");

@@ -12,5 +12,6 @@ mod loong;
 mod lore;
 mod manifest_errors;
 mod process;
+mod report;
 mod toolchain;
 mod triq;
