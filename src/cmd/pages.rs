@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::artifact::{Artifact, Entry};
 use super::session::Session;
+use crate::artifact::{Artifact, Entry};
 use crate::exec::run::Report;
 use crate::outcome::Outcome;
 use crate::store::{Store, StoreError};
@@ -41,7 +41,9 @@ pub fn lay_out(session: &Session, report: &Report) -> Result<Option<String>, Pag
         .join(session.pipeline.as_str());
     let mut index = None;
     for slot in &session.plan.pages {
-        let Some(Outcome::Done { outputs, .. }) = &report.outcomes[slot.node.index()] else { continue };
+        let Some(Outcome::Done { outputs, .. }) = &report.outcomes[slot.node.index()] else {
+            continue;
+        };
         for artifact in outputs.values() {
             if let Artifact::Tree(id) = artifact {
                 let directory = root.join(&slot.directory);

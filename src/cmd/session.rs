@@ -46,11 +46,13 @@ impl Session {
         let workspace = context.workspace()?;
         let store = context.store()?;
         let pipeline = find_pipeline(&workspace, &args.pipeline)?.clone();
-                let described = workspace.systems.get(&args.system).ok_or_else(|| {
-            unknown("system", &args.system, workspace.systems.keys(), "systems/")
-        })?;
+        let described = workspace
+            .systems
+            .get(&args.system)
+            .ok_or_else(|| unknown("system", &args.system, workspace.systems.keys(), "systems/"))?;
         let root = std::path::Path::new("/");
-        let cpu = args.cpu.or(described.cpu).unwrap_or_else(|| HostFacts::default_cpu(root).unwrap_or(0));
+        let cpu =
+            args.cpu.or(described.cpu).unwrap_or_else(|| HostFacts::default_cpu(root).unwrap_or(0));
         let mut host = HostFacts::read(root, cpu);
         host.set("cycle_source", Some(host::cycle_source(root).to_owned()));
         for (fact, wanted) in &described.expect {
@@ -58,7 +60,10 @@ impl Session {
             if found != wanted {
                 return Err(CommandError::new(
                     Exit::Host,
-                    format!("this machine is not `{}`: {fact} is `{found}`, not `{wanted}`", described.id),
+                    format!(
+                        "this machine is not `{}`: {fact} is `{found}`, not `{wanted}`",
+                        described.id
+                    ),
                 )
                 .help("measure as `--system this`, or correct the system's file"));
             }
@@ -127,12 +132,14 @@ impl Session {
                     || format!("`ngcc pipeline plan {}` lists the actions", self.pipeline),
                     |near| format!("did you mean `{near}`?"),
                 );
-                Err(CommandError::new(Exit::Usage, format!("no action is called `{target}`")).help(help))
+                Err(CommandError::new(Exit::Usage, format!("no action is called `{target}`"))
+                    .help(help))
             }
             many => {
                 let shown: Vec<&str> = many.iter().take(8).copied().collect();
                 let text = format!("`{target}` fits {} actions", many.len());
-                Err(CommandError::new(Exit::Usage, text).help(format!("one of: {}", shown.join(", "))))
+                Err(CommandError::new(Exit::Usage, text)
+                    .help(format!("one of: {}", shown.join(", "))))
             }
         }
     }
@@ -142,7 +149,10 @@ impl Session {
 ///
 /// # Errors
 /// When there is none; names the nearest.
-pub fn find_pipeline<'w>(workspace: &'w Workspace, name: &Name) -> Result<&'w Pipeline, CommandError> {
+pub fn find_pipeline<'w>(
+    workspace: &'w Workspace,
+    name: &Name,
+) -> Result<&'w Pipeline, CommandError> {
     workspace
         .pipelines
         .get(name)
@@ -167,16 +177,17 @@ pub fn unknown<'a>(
 }
 
 /// The tools of this machine; probed again only when one of their files changed.
-fn tools(
-    context: &Context,
-    store: &Store,
-    workspace: &Workspace,
-) -> Result<Tools, CommandError> {
+fn tools(context: &Context, store: &Store, workspace: &Workspace) -> Result<Tools, CommandError> {
     let stages = workspace.pipelines.values().flat_map(|p| &p.stages);
     let names: BTreeSet<String> = stages
         .filter_map(|stage| match &stage.kind {
             StageKind::Command(settings) => Some(settings.tools.iter().cloned()),
-            _ => None,
+            StageKind::Build { .. }
+            | StageKind::Kat { .. }
+            | StageKind::Timing(_)
+            | StageKind::Profile(_)
+            | StageKind::Sizes
+            | StageKind::Report { .. } => None,
         })
         .flatten()
         .collect();
