@@ -1,5 +1,6 @@
 //! The one integration binary.
 
+mod bench;
 mod cc;
 mod cmake_child;
 mod codes;
@@ -13,5 +14,7 @@ mod lore;
 mod manifest_errors;
 mod process;
 mod report;
+mod reruns;
+mod survival;
 mod toolchain;
 mod triq;

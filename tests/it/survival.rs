@@ -1,0 +1,152 @@
+//! Kills, concurrent runs and damage: nothing finished is lost, nothing half-written is believed.
+
+use std::time::{Duration, Instant};
+
+use crate::bench::Workspace;
+
+fn executed(run: &crate::bench::Run) -> u64 {
+    run.summary()["executed"].as_u64().unwrap()
+}
+
+#[test]
+fn after_a_kill_only_unfinished_actions_run_and_the_store_is_clean() {
+    let workspace = Workspace::new();
+    let started = Instant::now();
+    let mut child = workspace
+        .command(&["--format", "json", "pipeline", "run", "p", "--jobs", "1"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::fs::File::create(workspace.path("events")).unwrap())
+        .spawn()
+        .unwrap();
+    let ended = || {
+        let text = std::fs::read_to_string(workspace.path("events")).unwrap_or_default();
+        text.lines().filter(|l| l.contains("\"event\":\"ended\"")).count() as u64
+    };
+    // Any instant will do; this one is between the first builds and the last page.
+    while ended() < 6 && started.elapsed() < Duration::from_secs(300) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let done = ended();
+    let verify = workspace.ngcc(&["store", "verify"]);
+    assert_eq!(verify.code, Some(0), "{}", verify.out);
+    let rest = workspace.run(&[]);
+    assert_eq!(rest.code, Some(0), "{}{}", rest.out, rest.err);
+    // An action may have ended and its event not been written yet: that only makes fewer run.
+    assert!(executed(&rest) <= 23 - done, "{} ran after {done} had ended", executed(&rest));
+    assert_eq!(executed(&workspace.run(&[])), 0);
+}
+
+#[test]
+fn two_runs_started_together_on_one_store_both_end_right_and_share_the_work() {
+    let workspace = Workspace::new();
+    workspace.without_measuring();
+    let runs: Vec<_> = std::thread::scope(|scope| {
+        let started: Vec<_> = (0..2).map(|_| scope.spawn(|| workspace.run(&[]))).collect();
+        started.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!((runs[0].code, runs[1].code), (Some(0), Some(0)), "{runs:?}");
+    assert_eq!(executed(&runs[0]) + executed(&runs[1]), 2 * 4 + 3);
+    assert_eq!(workspace.ngcc(&["store", "verify"]).code, Some(0));
+}
+
+#[test]
+fn a_damaged_blob_is_named_by_verify_and_made_again_by_the_run_that_needs_it() {
+    let workspace = Workspace::new();
+    workspace.without_measuring();
+    assert_eq!(workspace.run(&[]).code, Some(0));
+    let trace = workspace.ngcc(&["--format", "json", "trace", "A/build", "--pipeline", "p"]);
+    let links: serde_json::Value = serde_json::from_str(&trace.out).unwrap();
+    let blob = links[0]["record"]["outputs"]["library"]["blob"].as_str().unwrap().to_owned();
+    let path = workspace.path(&format!("store/blobs/{}/{blob}", &blob[..2]));
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[2000] ^= 1;
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+
+    let verify = workspace.ngcc(&["store", "verify"]);
+    assert_eq!(verify.code, Some(4));
+    assert!(verify.out.contains(&format!("damaged  blob {blob}")), "{}", verify.out);
+    assert!(verify.out.contains("toy-1/independent/A/build"), "{}", verify.out);
+
+    // Another record limit makes the known-answer test need the library again.
+    workspace.edit("pipelines/p.yaml", "kat: {kind: kat,", "kat: {kind: kat, keep_text: 1 MiB,");
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert_eq!(run.summary()["repaired"], 1);
+    assert!(run.ran().contains(&"toy-1/independent/A/build".to_owned()), "{:?}", run.ran());
+    assert_eq!(workspace.ngcc(&["store", "verify"]).code, Some(0));
+}
+
+#[test]
+fn while_something_is_timed_nothing_else_of_ours_runs() {
+    let workspace = Workspace::new();
+    let run = workspace.run(&["--jobs", "4"]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    let mut spans = Vec::new();
+    for entry in walkdir::WalkDir::new(workspace.path("store/records")) {
+        let entry = entry.unwrap();
+        if !entry.file_type().is_file() {
+            continue;
+        }
+        let record: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(entry.path()).unwrap()).unwrap();
+        let start = record["provenance"]["started_ns"].as_u64().unwrap();
+        let end = start + record["provenance"]["wall_ns"].as_u64().unwrap();
+        spans.push((record["label"].as_str().unwrap().to_owned(), start, end));
+    }
+    let timed: Vec<_> = spans
+        .iter()
+        .filter(|(l, _, _)| l.contains("/timing/") || l.contains("/profile/"))
+        .collect();
+    assert_eq!(timed.len(), 12);
+    for (label, start, end) in &timed {
+        for (other, s, e) in &spans {
+            let apart = e <= start || s >= end || other == label;
+            assert!(apart, "`{other}` ran beside `{label}`");
+        }
+    }
+}
+
+#[test]
+fn a_failing_instance_is_a_row_with_its_log_and_the_others_are_measured() {
+    let workspace = Workspace::new();
+    workspace.without_measuring();
+    workspace.edit(
+        "kems/toy-1/src/A/KEM_AlgorithmInstance.c",
+        "enum { SEED",
+        "this is not C\nenum { SEED",
+    );
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    let failure = run.summary()["failures"][0].clone();
+    assert_eq!(failure["action"], "toy-1/independent/A/choice");
+    assert!(failure["what"].as_str().unwrap().contains("error: unknown type name"), "{failure}");
+    let log = std::fs::read_to_string(failure["log"].as_str().unwrap()).unwrap();
+    assert!(log.contains("this is not C"), "{log}");
+    let page =
+        std::fs::read_to_string(workspace.path("store/pages/this/p/toy-1/index.md")).unwrap();
+    assert!(page.contains("PASS"), "{page}");
+    // Failures are never cached: the build is tried again.
+    assert!(workspace.run(&[]).ran().contains(&"toy-1/independent/A/build".to_owned()));
+}
+
+#[test]
+fn a_submission_that_hangs_is_ended_at_its_limit_and_the_rest_goes_on() {
+    let workspace = Workspace::new();
+    workspace.without_measuring();
+    workspace.edit(
+        "kems/toy-1/src/B/KEM_AlgorithmInstance.c",
+        "#include \"KEM",
+        "#define TOY_HANG\n#include \"KEM",
+    );
+    workspace.edit("pipelines/p.yaml", "kat: {kind: kat,", "kat: {kind: kat, limits: {wall: 1 s},");
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    let what = run.summary()["findings"][0]["what"].as_str().unwrap().to_owned();
+    assert!(what.starts_with("KAT TIMEOUT"), "{what}");
+    let page =
+        std::fs::read_to_string(workspace.path("store/pages/this/p/toy-1/index.md")).unwrap();
+    assert!(page.contains("PASS"), "{page}");
+}
