@@ -13,10 +13,12 @@ mod probe;
 mod quantity;
 mod reader;
 mod recipe;
+mod schema;
 mod stage;
 mod submission;
 mod system;
 mod tree;
+mod wire;
 mod workspace;
 mod yaml;
 
@@ -25,6 +27,7 @@ pub use glob::{BadSelector, Pattern, Selector};
 pub use picking::Picked;
 pub use pipeline::{FlagSet, Pipeline};
 pub use recipe::{Api, Helper, KatSettings, Library, Patch, Recipe};
+pub use schema::schemas;
 pub use stage::{Limits, ProfileSettings, ReportFormat, Stage, StageKind, TimingSettings};
 pub use submission::{
     ExpectedFinding, Function, Implementation, ImplementationVersion, Instance, Source, Submission,

@@ -90,9 +90,13 @@ impl<'d> At<'d> {
             Value::Sequence(_) => "a list".to_owned(),
             Value::Mapping(_) => "a mapping".to_owned(),
         };
-        let name = self.key.map_or(String::new(), |k| format!("`{k}`: "));
-        let message = format!("{name}expected {wanted}, found {found}");
+        let message = format!("{}expected {wanted}, found {found}", self.owner());
         self.error("wrong-type", message, format!("expected {wanted}"), |d| d);
+    }
+
+    /// The key as the beginning of a message.
+    fn owner(self) -> String {
+        self.key.map_or(String::new(), |k| format!("`{k}`: "))
     }
 
     fn scalar(self, wanted: &str) -> Option<&'d str> {
@@ -241,13 +245,19 @@ impl<'d> At<'d> {
         None
     }
 
-    /// The items of a list. A single text stands for a list of one.
+    /// The items of a list.
     pub(super) fn items(self) -> Option<Vec<Self>> {
         match &self.node.value {
             Value::Sequence(nodes) => {
                 Some(nodes.iter().map(|node| Self { doc: self.doc, node, key: None }).collect())
             }
-            Value::Scalar(_) => Some(vec![self]),
+            Value::Scalar(text) => {
+                let message = format!("{}expected a list, found `{text}`", self.owner());
+                self.error("wrong-type", message, "expected a list", |d| {
+                    d.help(format!("write `[{text}]`"))
+                });
+                None
+            }
             Value::Null | Value::Mapping(_) => {
                 self.wrong_type("a list");
                 None
