@@ -1,1 +1,5 @@
-fn main() {}
+//! Calls the library and returns its exit code.
+
+fn main() -> std::process::ExitCode {
+    ngcc::cli::main()
+}

@@ -144,6 +144,17 @@ pub enum ImplementationVersion {
 }
 
 impl ImplementationVersion {
+    /// The text of the metadata block, as the reference harness writes it.
+    #[must_use]
+    pub const fn variant(self) -> &'static str {
+        match self {
+            Self::Reference => "Reference_Implementation",
+            Self::Performance => "Optimized_Implementation",
+            Self::Resource => "Additional_Implementation",
+            Self::Independent => "Independent_Implementation",
+        }
+    }
+
     /// The words of the manifest.
     pub(super) const WORDS: [(&'static str, Self); 4] = [
         ("reference", Self::Reference),

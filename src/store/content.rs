@@ -80,6 +80,12 @@ impl Store {
         Ok(())
     }
 
+    /// Where a blob's bytes are, for messages that name a log.
+    #[must_use]
+    pub fn blob_path(&self, id: BlobId) -> std::path::PathBuf {
+        self.layout.blob(id)
+    }
+
     /// Whether a file stands under that name. Its content is checked when it is read.
     #[must_use]
     pub fn has_blob(&self, id: BlobId) -> bool {

@@ -135,6 +135,11 @@ impl Index {
         self.table.get(key.digest().as_bytes()).and_then(Summary::from_bytes)
     }
 
+    /// The same without the label.
+    pub(super) fn find(&self, key: ActionKey) -> Option<Summary> {
+        self.table.get(key.digest().as_bytes()).and_then(Summary::without_label)
+    }
+
     pub(super) fn set(&mut self, key: ActionKey, summary: &Summary) {
         self.last_committed = self.last_committed.max(summary.committed);
         self.table.set(key.digest().as_bytes(), &summary.to_bytes());

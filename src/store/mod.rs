@@ -5,9 +5,13 @@
 //!
 //! Knows nothing of pipelines, processes or reports. One file per concern: `layout` (paths and format version),
 //! `session` (temporary files of a live process), `content` and `trees` (what is kept), `records` and `pending` (what
-//! it means, and the argument for power loss), `index`, `stat_cache` and `table` (speed), `lock`, `runs`, `references`.
+//! it means, and the argument for power loss), `index`, `stat_cache` and `table` (speed), `lock`, `runs`, `references`, `verify`, `gc`, `census`.
 
+mod census;
 mod content;
+#[cfg(test)]
+mod crash;
+mod gc;
 mod index;
 mod layout;
 mod lock;
@@ -15,11 +19,13 @@ mod pending;
 mod record_file;
 mod records;
 mod references;
+mod runs;
 mod session;
 mod stat_cache;
 mod table;
 mod tree_rules;
 mod trees;
+mod verify;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,10 +34,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use crate::digest::{ActionKey, BlobId, TreeId};
 
+pub use census::{Census, Count};
+pub use gc::{GcPlan, GcRoots};
 pub use lock::{LockHolder, RunLock};
 pub use pending::Recovery;
 pub use records::Hit;
+pub use runs::{Run, RunEnd, RunLine, RunLog, RunStart, RunSummary};
 pub use session::Scratch;
+pub use verify::VerifyReport;
 
 use index::Index;
 use layout::Layout;
@@ -206,6 +216,11 @@ pub enum StoreError {
     /// Another process holds the lock.
     #[error("the store is in use by {0}")]
     Busy(LockHolder),
+    /// Another process has the store open, named by its directory below `tmp/`, which begins with its process id.
+    #[error(
+        "another process has the store open (process id and number: {0}); try again when it has ended"
+    )]
+    OpenElsewhere(String),
     /// File locks do not work there.
     #[error("`{}` is on a file system without file locks; put the store on a local disk", path.display())]
     NoLocks {
@@ -246,6 +261,17 @@ impl StoreError {
             return Self::Full(path.to_owned());
         }
         Self::Io { action, path: path.to_owned(), source }
+    }
+
+    /// The digest of content that is absent or damaged.
+    #[must_use]
+    pub fn damaged(&self) -> Option<crate::digest::Digest> {
+        let (Self::Missing(object) | Self::Damaged(object)) = self else { return None };
+        match object {
+            Object::Blob(id) => Some(id.0),
+            Object::Tree(id) => Some(id.0),
+            Object::Record(_) => None,
+        }
     }
 
     /// Whether content is absent or damaged, so that forgetting the record and running the action again heals it.

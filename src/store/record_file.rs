@@ -58,9 +58,17 @@ pub(super) fn read(path: &Path, key: ActionKey) -> Option<(Record, Summary)> {
     if record.key != key || record.format != RECORD_FORMAT {
         return None;
     }
-    let wire: WireCommitted = serde_json::from_slice(&text).ok()?;
-    let summary = Summary::of(&record, wire.committed, inode);
+    let summary = Summary::of(&record, committed_in(&text)?, inode);
     Some((record, summary))
+}
+
+/// The member `committed`; 0 when there is none. It comes first as we write it, which saves parsing the rest again.
+fn committed_in(text: &[u8]) -> Option<u64> {
+    let first = text.strip_prefix(b"{\n \"committed\": ").and_then(|rest| {
+        let digits = rest.split(|byte| *byte == b',').next()?;
+        std::str::from_utf8(digits).ok()?.parse().ok()
+    });
+    first.or_else(|| Some(serde_json::from_slice::<WireCommitted>(text).ok()?.committed))
 }
 
 /// The record files in a directory, with their inodes, in key order. A directory that is not there holds none.
@@ -112,12 +120,19 @@ impl Summary {
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (label, _) = framed(bytes.get(28..)?)?;
+        let label = std::str::from_utf8(label).ok()?.to_owned();
+        Self::without_label(bytes).map(|summary| Self { label, ..summary })
+    }
+
+    /// All but the label, which a lookup does not want: with it, each would cost one allocation more.
+    pub(super) fn without_label(bytes: &[u8]) -> Option<Self> {
         let (committed, rest) = bytes.split_first_chunk::<8>()?;
         let (inode, rest) = rest.split_first_chunk::<8>()?;
         let (wall_ns, rest) = rest.split_first_chunk::<8>()?;
         let (findings, rest) = rest.split_first_chunk::<4>()?;
-        let (label, mut rest) = framed(rest)?;
-        let mut outputs = Vec::new();
+        let (_, mut rest) = framed(rest)?;
+        let mut outputs = Vec::with_capacity(rest.len() / 37);
         while !rest.is_empty() {
             let (name, tail) = framed(rest)?;
             let (kind, tail) = tail.split_first()?;
@@ -136,7 +151,7 @@ impl Summary {
             inode: u64::from_le_bytes(*inode),
             wall_ns: u64::from_le_bytes(*wall_ns),
             findings: u32::from_le_bytes(*findings),
-            label: std::str::from_utf8(label).ok()?.to_owned(),
+            label: String::new(),
             outputs,
         })
     }
@@ -215,5 +230,12 @@ pub(super) mod tests {
         fs::write(&path, text(&newer, 1)).unwrap();
         assert!(read(&path, record.key).is_none());
         assert!(read(&dir.path().join("absent"), record.key).is_none());
+        // As a person or another program may have formatted it.
+        let mut value: serde_json::Value = serde_json::from_slice(&good).unwrap();
+        fs::write(&path, value.to_string()).unwrap();
+        assert_eq!(read(&path, record.key).unwrap().1.committed, 1);
+        value.as_object_mut().unwrap().remove("committed");
+        fs::write(&path, value.to_string()).unwrap();
+        assert_eq!(read(&path, record.key).unwrap().1.committed, 0);
     }
 }

@@ -39,7 +39,7 @@ impl Store {
                 Err(e) => Err(e),
             };
         }
-        if let Some(summary) = self.index().get(key) {
+        if let Some(summary) = self.index().find(key) {
             return Ok(Some(hit(summary)));
         }
         Ok(self.read_record(key).map(|(_, summary)| hit(summary)))

@@ -7,10 +7,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use nix::sys::stat::futimens;
+use nix::sys::time::TimeSpec;
 
 use super::StoreError;
 use super::layout::Layout;
@@ -21,9 +24,8 @@ use super::lock;
 pub(super) struct Session {
     name: String,
     dir: PathBuf,
-    /// Locked for as long as the process lives.
-    _alive: File,
-    clock: File,
+    /// Locked for as long as the process lives; touched to learn the time.
+    alive: File,
     counter: AtomicU64,
 }
 
@@ -49,6 +51,13 @@ pub(super) fn remove_dead(layout: &Layout) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Another process that has the store open, as `<pid>.<n>`. Without the house lock the answer is already old.
+pub(super) fn other_alive(layout: &Layout, own: &Session) -> Result<Option<String>, StoreError> {
+    let others = sessions(layout)?.into_iter().filter(|dir| *dir != own.dir);
+    let alive = others.into_iter().find(|dir| !is_dead(dir));
+    Ok(alive.and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned())))
 }
 
 fn sessions(layout: &Layout) -> Result<Vec<PathBuf>, StoreError> {
@@ -88,9 +97,7 @@ impl Session {
             let path = dir.join("alive");
             let alive = lock::open(&path)?;
             lock::wait(&alive, &path)?;
-            let path = dir.join("clock");
-            let clock = File::create_new(&path).map_err(|e| StoreError::io("create", &path, e))?;
-            return Ok(Self { name, dir, _alive: alive, clock, counter: AtomicU64::new(0) });
+            return Ok(Self { name, dir, alive, counter: AtomicU64::new(0) });
         }
         unreachable!("some number below 2^32 is free")
     }
@@ -103,10 +110,12 @@ impl Session {
     /// The time on the clock of the store's file system, nanoseconds since 1970: what a file written now would carry.
     /// 0 when it cannot be had, which every reader takes for "too old to trust anything by".
     pub(super) fn now_ns(&self) -> i64 {
+        let now = TimeSpec::UTIME_NOW;
         let stamp = || -> io::Result<i64> {
-            self.clock.write_all_at(b"x", 0)?;
-            let stat = self.clock.metadata()?;
-            Ok(stat.mtime().saturating_mul(1_000_000_000).saturating_add(stat.mtime_nsec()))
+            // Touching needs no block, so a full disk does not stop this clock.
+            futimens(&self.alive, &now, &now)?;
+            let stat = self.alive.metadata()?;
+            Ok(stat.ctime().saturating_mul(1_000_000_000).saturating_add(stat.ctime_nsec()))
         };
         stamp().unwrap_or(0)
     }

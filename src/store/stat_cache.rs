@@ -12,6 +12,7 @@
 //! stamps. It is also blind to writes through a memory map that was made before the hash; a paranoid run reads all.
 
 use std::fs::{self, File, Metadata};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -23,8 +24,8 @@ use super::table::Table;
 use super::{Store, StoreError};
 use crate::digest::{BlobId, Digest};
 
-/// Files below this size are read, others mapped.
-const SMALL: u64 = 1 << 20;
+/// Files from this size on are hashed by several threads.
+const BIG: u64 = 1 << 20;
 
 /// What `stat` says of a file, as far as it tells versions apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +147,7 @@ impl Store {
         let file = File::open(path).map_err(unreadable)?;
         let before = Stamp::of(&file.metadata().map_err(unreadable)?);
         let (digest, len) =
-            if before.len < SMALL { Digest::of_reader(&file) } else { Digest::of_file(path) }
+            if before.len < BIG { Digest::of_reader(&file) } else { hash_big(&file) }
                 .map_err(unreadable)?;
         let after = Stamp::of(&fs::metadata(path).map_err(unreadable)?);
         if before != after || len != after.len {
@@ -157,6 +158,27 @@ impl Store {
             self.stat_cache_mut().set(&absolute, &after, id);
         }
         Ok((id, len))
+    }
+}
+
+/// Not through a memory map: whoever cuts the file short meanwhile would end this process by a signal.
+fn hash_big(mut file: &File) -> std::io::Result<(Digest, u64)> {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0_u8; 1 << 20];
+    loop {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match file.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        hasher.update_rayon(&buffer[..filled]);
+        if filled < buffer.len() {
+            return Ok((Digest::from_bytes(*hasher.finalize().as_bytes()), hasher.count()));
+        }
     }
 }
 
@@ -262,6 +284,17 @@ mod tests {
         assert_eq!(store.digest_file(&path).unwrap().0, BlobId::of(b"text"));
         drop(store);
         assert_eq!(open("two").digest_file(&path).unwrap().0, BlobId::of(b"text"));
+    }
+
+    #[test]
+    fn a_big_file_has_the_same_digest_as_its_bytes() {
+        let space = Space::new();
+        for len in [(1 << 20) - 1, 1 << 20, (4 << 20) + 1] {
+            let text = "0123456789abcdef".repeat(len / 16 + 1)[..len].to_owned();
+            let path = space.file(&text);
+            let found = space.store.digest_file(&path).unwrap();
+            assert_eq!(found, (BlobId::of(text.as_bytes()), len as u64));
+        }
     }
 
     #[test]

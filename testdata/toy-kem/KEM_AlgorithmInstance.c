@@ -37,10 +37,14 @@ static int mask(const unsigned char *pk, const unsigned char *in, unsigned char 
 }
 
 #ifdef TOY_STACK
+static volatile int bottomless = 1;
+
 static int sink(int depth)
 {
     volatile char page[4096];
     page[depth % 4096] = (char)depth;
+    if (!bottomless)
+        return depth;
     return sink(depth + 1) + page[(depth + 1) % 4096];
 }
 #endif

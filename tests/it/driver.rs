@@ -12,26 +12,21 @@ use std::time::{Duration, Instant};
 
 use object::{Object, ObjectSymbol};
 
-const GUIDE: [&str; 5] = ["-std=c99", "-Wpedantic", "-Wall", "-Wextra", "-O2"];
+use crate::cc::{self, repo};
+
 const WRAPPED: [&str; 4] = ["pseudohash", "pseudoXOF", "sm3hash", "get_random_number"];
 const WRAP_DEFINES: [&str; 4] =
     ["-DNGCC_WRAP_PSEUDOHASH", "-DNGCC_WRAP_PSEUDOXOF", "-DNGCC_WRAP_SM3HASH", "-DNGCC_WRAP_DRNG"];
-
-fn repo(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-fn include(path: &str) -> String {
-    format!("-I{}", repo(path).display())
-}
 
 fn sources(dir: &str, names: &[&str]) -> Vec<PathBuf> {
     names.iter().map(|name| repo(dir).join(format!("{name}.c"))).collect()
 }
 
-fn gcc<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>, out: &Path) {
-    let done = Command::new("gcc").args(args).arg("-o").arg(out).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+/// Compiles with the guide's flags, the drivers and helpers on the include path.
+fn gcc(sources: &[PathBuf], flags: &[&str], out: &Path) {
+    let flags: Vec<&str> = cc::GUIDE.iter().chain(flags).copied().collect();
+    let dirs = ["testdata/toy-kem", "src/iccs", "src/driver"].map(repo);
+    cc::compile(sources, &dirs, &flags, out);
 }
 
 /// A directory of compiled drivers and libraries, gone when the test ends.
@@ -58,13 +53,10 @@ impl Bench {
             _ => panic!("no driver {name}"),
         };
         let out = self.path(name);
-        let mut args: Vec<PathBuf> = GUIDE.iter().map(PathBuf::from).collect();
-        args.extend(["-Werror".into(), include("src/driver").into(), include("src/iccs").into()]);
-        args.extend(extra.iter().map(PathBuf::from));
-        args.extend(sources("src/driver", parts));
-        args.extend(sources("src/iccs", iccs));
-        args.push("-ldl".into());
-        gcc(args, &out);
+        let mut files = sources("src/driver", parts);
+        files.extend(sources("src/iccs", iccs));
+        files.push("-ldl".into());
+        gcc(&files, extra, &out);
         out
     }
 
@@ -83,23 +75,22 @@ impl Bench {
 
     fn library(&self, name: &str, map: &str, more: &[&str], flags: &[&str]) -> PathBuf {
         let out = self.path(name);
-        let mut args: Vec<PathBuf> = GUIDE.iter().map(PathBuf::from).collect();
-        args.extend(["-fPIC", "-shared", "-D_GNU_SOURCE", "-DNGCC_BUILD_KEM"].map(PathBuf::from));
-        args.extend(["testdata/toy-kem", "src/iccs", "src/driver"].map(|d| include(d).into()));
+        let mut all: Vec<String> = ["-shared", "-DNGCC_BUILD_KEM"].map(String::from).to_vec();
         let texts = [("ID", "kem-99"), ("ALG", "Toy"), ("SRCDIR", "testdata/toy-kem")];
-        args.extend(texts.map(|(key, text)| format!("-DNGCC_{key}=\"{text}\"").into()));
-        args.push(format!("-DNGCC_FLAGS=\"{}\"", long_flags()).into());
-        args.extend(flags.iter().map(PathBuf::from));
-        args.extend(sources("testdata/toy-kem", &["KEM_AlgorithmInstance"]));
-        args.extend(sources("src/driver", &["shim"]));
-        args.extend(sources("src/driver", more));
-        args.extend(sources("src/iccs", &["auxfunc", "drng", "sm3"]));
+        all.extend(texts.map(|(key, text)| format!("-DNGCC_{key}=\"{text}\"")));
+        all.push(format!("-DNGCC_FLAGS=\"{}\"", long_flags()));
         let script = repo("src/driver").join(map);
-        args.push(format!("-Wl,--version-script={}", script.display()).into());
+        all.push(format!("-Wl,--version-script={}", script.display()));
         let link = ["-Bsymbolic", "--no-undefined", "-z,noexecstack", "-z,relro"];
-        args.extend(link.map(|flag| format!("-Wl,{flag}").into()));
-        args.push("-lm".into());
-        gcc(args, &out);
+        all.extend(link.map(|flag| format!("-Wl,{flag}")));
+        all.extend(flags.iter().map(ToString::to_string));
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let mut files = sources("testdata/toy-kem", &["KEM_AlgorithmInstance"]);
+        files.extend(sources("src/driver", &["shim"]));
+        files.extend(sources("src/driver", more));
+        files.extend(sources("src/iccs", &["auxfunc", "drng", "sm3"]));
+        files.push("-lm".into());
+        gcc(&files, &all, &out);
         out
     }
 }
@@ -378,14 +369,14 @@ fn libraries_export_the_api_and_nothing_else() {
 fn the_shim_of_every_type_compiles_without_an_instance_header() {
     let bench = Bench::new();
     for kind in ["KEM", "SIG", "KEX", "HASH"] {
-        let mut args: Vec<PathBuf> = GUIDE.iter().map(PathBuf::from).collect();
-        args.extend(["-Werror", "-c", "-DNGCC_INSTANCE_HEADER_NONE"].map(PathBuf::from));
-        args.extend(["-DNGCC_ID=\"x-1\"", "-DNGCC_INSTANCE=\"X\""].map(PathBuf::from));
-        args.extend(["-DNGCC_DIGEST_BITS=512", "-DNGCC_NO_DRNG"].map(PathBuf::from));
-        args.push(format!("-DNGCC_BUILD_{kind}").into());
-        args.push(include("src/iccs").into());
-        args.extend(sources("src/driver", &["shim"]));
-        gcc(args, &bench.path("shim.o"));
+        let kind = format!("-DNGCC_BUILD_{kind}");
+        let texts = ["-DNGCC_ID=\"x-1\"", "-DNGCC_INSTANCE=\"X\"", "-DNGCC_INSTANCE_HEADER_NONE"];
+        let flags = ["-c", &kind, "-DNGCC_DIGEST_BITS=512", "-DNGCC_NO_DRNG"];
+        gcc(
+            &sources("src/driver", &["shim"]),
+            &[&flags[..], &texts].concat(),
+            &bench.path("shim.o"),
+        );
     }
 }
 
@@ -483,7 +474,6 @@ fn a_hardware_counter_asked_for_by_name_counts_or_fails_loudly() {
 
 /// Stands in for a kernel with a PMU: one counter, whose readings are given as arguments.
 const FAKE_PMU: &str = r#"
-#define _GNU_SOURCE
 #include "counter.h"
 #include <errno.h>
 #include <stdio.h>
@@ -533,12 +523,9 @@ fn a_cycle_count_that_was_shared_or_never_ran_is_a_failure() {
     let bench = Bench::new();
     let source = bench.path("fake.c");
     fs::write(&source, FAKE_PMU).unwrap();
-    let mut args: Vec<PathBuf> = GUIDE.iter().map(PathBuf::from).collect();
-    args.extend(["syscall", "ioctl", "read"].map(|f| format!("-Wl,--wrap={f}").into()));
-    args.extend(["-Werror".into(), include("src/driver").into(), source]);
-    args.extend(sources("src/driver", &["counter"]));
+    let wraps = ["-Wl,--wrap=syscall", "-Wl,--wrap=ioctl", "-Wl,--wrap=read"];
     let program = bench.path("fake");
-    gcc(args, &program);
+    gcc(&[source, repo("src/driver/counter.c")], &wraps, &program);
     // Count, time enabled, time running; the times go on from one reading to the next.
     let readings = "1000 500 500  2000 1500 1500  3000 2500 1600  7 3500 1600  42 4500 2600";
     let out = run(&program, readings.split_whitespace());
@@ -715,13 +702,10 @@ fn nested_helper_calls_are_counted_once_and_a_full_table_overflows() {
     let bench = Bench::new();
     let source = bench.path("nesting.c");
     fs::write(&source, NESTING).unwrap();
-    let mut args: Vec<PathBuf> = GUIDE.iter().map(PathBuf::from).collect();
-    args.extend(["-Werror", "-fsanitize=undefined", "-fno-sanitize-recover"].map(PathBuf::from));
-    args.extend(WRAP_DEFINES[1..].iter().map(PathBuf::from));
-    args.extend([include("src/driver").into(), source]);
-    args.extend(sources("src/driver", &["hashprof"]));
+    let flags = ["-fsanitize=undefined", "-fno-sanitize-recover"];
+    let flags = [&flags[..], &WRAP_DEFINES[1..]].concat();
     let program = bench.path("nesting");
-    gcc(args, &program);
+    gcc(&[source, repo("src/driver/hashprof.c")], &flags, &program);
     let out = run::<&str>(&program, []);
     let expected = "drng 0 512 1\npseudoXOF 16 1024 2\nsm3hash 8 256 1\nrows 3 overflow 0\n\
                     sm3hash 0 256 1\nsm3hash 1 256 1\nsm3hash 2 256 1\nrows 8192 overflow 808\n";

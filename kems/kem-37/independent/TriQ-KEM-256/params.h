@@ -1,0 +1,25 @@
+/* The parameters of TriQ-KEM-256; everything else follows from them (core/sizes.h). */
+#ifndef TRIQ_PARAMS_H
+#define TRIQ_PARAMS_H
+
+/* Degree of the ring F2[X]/(X^n - 1), a prime. */
+#define PARAM_N 50363
+
+/* Reed-Solomon length and dimension in bytes, copies of each Reed-Muller word. */
+#define PARAM_N1 64
+#define PARAM_K 32
+#define PARAM_MULT 6
+
+/* Weight of x, y, r1 and r2; weight of e. */
+#define PARAM_W 132
+#define PARAM_WE 234
+
+/* r1 and r2: at most CAP exponents in any WINDOW, or else drawn again, TRIES times in all. */
+#define PARAM_WINDOW 768
+#define PARAM_CAP 9
+#define PARAM_TRIES 256
+
+/* The constant of the reduction modulo n, as submitted; floor(2^32/n) is 85280. */
+#define PARAM_MU 85284u
+
+#endif

@@ -1,0 +1,328 @@
+//! The command line: types, help texts, and the way from an error to an exit code. No logic of its own.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::cmd;
+use crate::cmd::context::Terminal;
+use crate::name::Name;
+use crate::spec::Selector;
+
+/// How the program ends. The numbers are public (README, "Exit codes").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// All is well.
+    Fine = 0,
+    /// A KAT differs, a size disagrees, a stage failed.
+    Findings = 1,
+    /// The command line is wrong.
+    Usage = 2,
+    /// A YAML file is invalid.
+    Spec = 3,
+    /// The store or evidence is damaged or differs.
+    Store = 4,
+    /// The machine is not fit for measuring.
+    Host = 5,
+    /// A bug of this program.
+    Bug = 70,
+    /// Interrupted.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Measures cryptographic submissions as a reproducible pipeline.
+#[derive(Debug, Parser)]
+#[command(name = "ngcc", version, max_term_width = 110, after_help = EXAMPLES)]
+pub struct Cli {
+    /// Root of the workspace (the directory with pipelines/, kems/ and systems/) [default: found upwards from here]
+    #[arg(long, short = 'C', global = true, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
+    /// The store [default: store/ in the workspace]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// How results and progress are printed
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+    #[command(subcommand)]
+    command: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ngcc pipeline run all                     build, check, measure and report every submission
+  ngcc pipeline run all 'kem-18/*/Loong128' only this instance
+  ngcc pipeline plan all                    what would run, and why
+  ngcc why kem-18/independent/Loong256/build
+  ngcc trace kem-18/independent/Loong128/timing/keygen
+  ngcc store verify";
+
+/// Output formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Human,
+    /// One JSON document, or one JSON object per line for events.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Run, plan and inspect pipelines
+    #[command(subcommand)]
+    Pipeline(PipelineVerb),
+    /// Say why an action would run or was reused, down to the source file or flag
+    #[command(after_help = "Example:\n  ngcc why kem-18/independent/Loong256/build --pipeline all")]
+    Why {
+        /// Label of an action, as `ngcc pipeline plan` prints it; a part that names one is enough
+        target: String,
+        #[command(flatten)]
+        which: WhichPipeline,
+    },
+    /// Print the provenance chain of one number: samples, driver, library, sources, tools, host
+    #[command(after_help = "Example:\n  ngcc trace kem-18/independent/Loong128/timing/keygen")]
+    Trace {
+        /// Label of an action; a part that names one is enough
+        target: String,
+        #[command(flatten)]
+        which: WhichPipeline,
+    },
+    /// List and inspect submissions
+    #[command(subcommand)]
+    Kem(KemVerb),
+    /// Look at this machine as a measuring system
+    #[command(subcommand)]
+    Host(HostVerb),
+    /// Look after the store
+    #[command(subcommand)]
+    Store(StoreVerb),
+    /// Print or write the JSON schemas of the YAML files, for editors
+    Schema {
+        /// Write them to schemas/ in the workspace
+        #[arg(long)]
+        write: bool,
+    },
+    /// Print shell completions
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum PipelineVerb {
+    /// Run a pipeline: only what a change touches runs
+    #[command(
+        after_help = "Examples:\n  ngcc pipeline run all\n  ngcc pipeline run quick kem-18\n  ngcc pipeline run all --remeasure 'kem-18/*/Loong128'\n\nExit codes: 0 fine, 1 findings, 3 invalid YAML, 4 damaged store, 130 interrupted."
+    )]
+    Run(RunArgs),
+    /// Show what would run: hit, run, after another action, unavailable
+    Plan(PlanArgs),
+    /// Print the graph of actions
+    Graph {
+        #[command(flatten)]
+        plan: PlanArgs,
+        /// The notation
+        #[arg(long = "as", value_enum, default_value_t = GraphFormat::Dot)]
+        notation: GraphFormat,
+    },
+    /// List the pipelines
+    List,
+    /// Check all YAML files and print every mistake
+    Check,
+}
+
+/// Graph notations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// Graphviz.
+    Dot,
+    /// Mermaid, for Markdown.
+    Mermaid,
+    /// One JSON document.
+    Json,
+}
+
+/// Arguments of `pipeline plan` and everything that plans.
+#[derive(Debug, Clone, Args)]
+pub struct PlanArgs {
+    /// The pipeline (a file of pipelines/ without its ending)
+    pub pipeline: Name,
+    /// Which instances: globs over submission/implementation/instance
+    pub selectors: Vec<Selector>,
+    /// Only this stage and what it needs (repeatable)
+    #[arg(long, value_name = "STAGE")]
+    pub only: Vec<Name>,
+    /// The measuring system (a file of systems/)
+    #[arg(long, value_name = "ID", default_value = "this")]
+    pub system: Name,
+    /// The core that timed work is pinned to [default: the system file's, else the last one]
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<u32>,
+}
+
+/// Arguments of `pipeline run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub plan: PlanArgs,
+    /// Only show what would run
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Builds and tests at once [default: the number of cores]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Go on after failures and findings (the default)
+    #[arg(long, conflicts_with = "fail_fast")]
+    pub keep_going: bool,
+    /// Start nothing new after the first failure or finding
+    #[arg(long)]
+    pub fail_fast: bool,
+    /// Measure the selection once more; earlier rounds stay
+    #[arg(long)]
+    pub remeasure: bool,
+    /// Never touch the network (nothing in a run does; an absent archive stays a row)
+    #[arg(long)]
+    pub offline: bool,
+}
+
+/// Which pipeline a label belongs to.
+#[derive(Debug, Clone, Args)]
+pub struct WhichPipeline {
+    /// The pipeline
+    #[arg(long, default_value = "all")]
+    pub pipeline: Name,
+    /// The measuring system
+    #[arg(long, value_name = "ID", default_value = "this")]
+    pub system: Name,
+}
+
+#[derive(Debug, Subcommand)]
+enum KemVerb {
+    /// List the submissions
+    List,
+    /// Say what is there of one submission, pinned, missing
+    Show {
+        /// Its id, e.g. kem-18
+        id: Name,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum HostVerb {
+    /// Check whether this machine is fit for measuring (exit code 5 if not)
+    Check {
+        /// The core to measure on
+        #[arg(long, value_name = "N")]
+        cpu: Option<u32>,
+    },
+    /// Print the facts about this machine and its identity
+    Show {
+        /// The measuring system
+        #[arg(long, value_name = "ID", default_value = "this")]
+        system: Name,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum StoreVerb {
+    /// Count what the store holds
+    Stat,
+    /// Re-hash everything and list what is damaged, missing or foreign
+    Verify,
+    /// Remove what no recent run needs; shows what would go unless --yes is given
+    Gc {
+        /// Keep what the last N runs used
+        #[arg(long, value_name = "N", default_value_t = 5)]
+        keep_runs: usize,
+        /// Do it
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Runs the command line; what `main` calls.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the caller's environment")]
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    match args.get(1).and_then(|a| a.to_str()) {
+        Some("__exec") => return crate::exec::launcher::main(args[2..].to_vec()),
+        Some("__cmake") => return crate::exec::cmake_child::main(args[2..].to_vec()),
+        _ => {}
+    }
+    let command = args.iter().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage.into() } else { Exit::Fine.into() };
+        }
+    };
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
+        || std::env::var_os("TERM").is_some_and(|v| v == "dumb");
+    let terminal = Terminal {
+        path: std::env::var("PATH").unwrap_or_default(),
+        launcher: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ngcc")),
+        colour: !no_colour && std::io::stderr().is_terminal(),
+        live: std::io::stderr().is_terminal(),
+        command,
+        format: cli.format,
+        started: std::time::Instant::now(),
+    };
+    let context = match cmd::context::Context::open(&cli, terminal) {
+        Ok(context) => context,
+        Err(error) => return report(&error, &cli, !no_colour),
+    };
+    let result = match &cli.command {
+        Verb::Pipeline(PipelineVerb::Run(args)) => cmd::run::run(&context, args),
+        Verb::Pipeline(PipelineVerb::Plan(args)) => cmd::plan::run(&context, args),
+        Verb::Pipeline(PipelineVerb::Graph { plan, notation }) => {
+            cmd::graph::run(&context, plan, *notation)
+        }
+        Verb::Pipeline(PipelineVerb::List) => cmd::list::run(&context),
+        Verb::Pipeline(PipelineVerb::Check) => cmd::check::run(&context),
+        Verb::Why { target, which } => cmd::why::run(&context, target, which),
+        Verb::Trace { target, which } => cmd::trace::run(&context, target, which),
+        Verb::Kem(KemVerb::List) => cmd::kem::list(&context),
+        Verb::Kem(KemVerb::Show { id }) => cmd::kem::show(&context, id),
+        Verb::Host(HostVerb::Check { cpu }) => cmd::host::check(&context, *cpu),
+        Verb::Host(HostVerb::Show { system }) => cmd::host::show(&context, system),
+        Verb::Store(StoreVerb::Stat) => cmd::store::stat(&context),
+        Verb::Store(StoreVerb::Verify) => cmd::store::verify(&context),
+        Verb::Store(StoreVerb::Gc { keep_runs, yes }) => cmd::store::gc(&context, *keep_runs, *yes),
+        Verb::Schema { write } => cmd::schema::run(&context, *write),
+        Verb::Completions { shell } => {
+            let mut command = <Cli as clap::CommandFactory>::command();
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut command, "ngcc", &mut text);
+            cmd::context::print_bytes(&text)
+        }
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => report(&error, &cli, !no_colour && std::io::stderr().is_terminal()),
+    }
+}
+
+/// Prints an error the way its format asks for; a broken pipe is success.
+fn report(error: &cmd::CommandError, cli: &Cli, colour: bool) -> ExitCode {
+    if error.is_broken_pipe() {
+        return Exit::Fine.into();
+    }
+    let text = match cli.format {
+        Format::Human => error.render(colour),
+        Format::Json => error.json(),
+    };
+    let _ = writeln!(std::io::stderr(), "{}", text.trim_end());
+    error.exit().into()
+}

@@ -1,0 +1,123 @@
+//! `ngcc kem list` and `show`: what there is, pinned, missing.
+
+use super::context::{Context, print, print_json, table};
+use super::session::unknown;
+use super::Verdict;
+use crate::name::Name;
+use crate::source;
+use crate::spec::{Implementation, Source, Submission, Workspace};
+
+/// Lists the submissions.
+///
+/// # Errors
+/// Invalid YAML.
+pub fn list(context: &Context) -> Verdict {
+    let workspace = context.workspace()?;
+    if context.json() {
+        let rows: Vec<_> = workspace.submissions.values().map(|s| described(&workspace, s)).collect();
+        return print_json(&rows);
+    }
+    let header = ["id", "name", "instances", "implementations", "survey"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    for submission in workspace.submissions.values() {
+        let implementations: Vec<String> = submission
+            .implementations
+            .values()
+            .map(|i| match source::files(&workspace.root, submission, i) {
+                Ok(_) => i.name.to_string(),
+                Err(_) => format!("{} (absent)", i.name),
+            })
+            .collect();
+        rows.push(vec![
+            submission.id.to_string(),
+            submission.name.clone(),
+            submission.instances.len().to_string(),
+            implementations.join(", "),
+            submission.survey.as_ref().map_or_else(|| "–".into(), |s| s.verdict.clone()),
+        ]);
+    }
+    print(&table(&rows))
+}
+
+/// Shows one submission.
+///
+/// # Errors
+/// Invalid YAML, or an unknown id.
+pub fn show(context: &Context, id: &Name) -> Verdict {
+    let workspace = context.workspace()?;
+    let submission = workspace
+        .submissions
+        .get(id)
+        .ok_or_else(|| unknown("submission", id, workspace.submissions.keys(), "kems/"))?;
+    if context.json() {
+        return print_json(&described(&workspace, submission));
+    }
+    let mut text = format!("{} {}\n", submission.id, submission.name);
+    let mut facts = vec![vec!["manifest".to_owned(), submission.file.to_string()]];
+    let mut fact = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            facts.push(vec![name.to_owned(), value]);
+        }
+    };
+    fact("page", submission.page.clone());
+    fact("licence", submission.licence.clone());
+    fact("survey", submission.survey.as_ref().map(|s| s.verdict.clone()));
+    fact("published KAT digests", Some(submission.kat.len().to_string()));
+    text.push_str(&table(&facts));
+    for implementation in submission.implementations.values() {
+        text.push_str(&format!("\n{}: {}\n", implementation.name, pinned(implementation)));
+        match source::files(&workspace.root, submission, implementation) {
+            Ok(files) => text.push_str(&format!("  present, {} files\n", files.len())),
+            Err(row) => text.push_str(&format!("  absent: {}\n  to have it: {}\n", row.why, row.help)),
+        }
+    }
+    let header = ["instance", "target", "pk", "sk", "ct", "ss", "KAT digest"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    for instance in submission.instances.values() {
+        let size = |name: &str| instance.sizes.get(name).map_or_else(|| "–".into(), u64::to_string);
+        let digest = submission.kat.get(&instance.name);
+        rows.push(vec![
+            instance.name.to_string(),
+            instance.target_bits.map_or_else(|| "–".into(), |b| b.to_string()),
+            size("pk"),
+            size("sk"),
+            size("ct"),
+            size("ss"),
+            digest.map_or_else(|| "–".into(), |k| format!("{}… {}", &k.sha256[..16], k.mode)),
+        ]);
+    }
+    text.push('\n');
+    text.push_str(&table(&rows));
+    print(&text)
+}
+
+fn pinned(implementation: &Implementation) -> String {
+    match &implementation.source {
+        Source::Directory { path } => format!("directory {path}"),
+        Source::Archive { file, sha256, bytes, .. } => {
+            format!("archive {file}, {bytes} bytes, sha256 {sha256}")
+        }
+        Source::Crate { name, version, .. } => format!("crate {name} {version}"),
+    }
+}
+
+fn described(workspace: &Workspace, submission: &Submission) -> serde_json::Value {
+    let implementations: Vec<_> = submission
+        .implementations
+        .values()
+        .map(|i| {
+            let state = source::files(&workspace.root, submission, i);
+            serde_json::json!({
+                "name": i.name, "source": pinned(i), "present": state.is_ok(),
+                "why": state.as_ref().err().map(|r| &r.why),
+                "help": state.as_ref().err().map(|r| &r.help),
+                "instances": i.recipes.keys().collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "id": submission.id, "name": submission.name, "implementations": implementations,
+        "instances": submission.instances.keys().collect::<Vec<_>>(),
+        "kat_digests": submission.kat.len(), "page": submission.page,
+    })
+}

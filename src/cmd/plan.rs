@@ -1,0 +1,112 @@
+//! `ngcc pipeline plan`: what would run and why, with cost from history.
+
+use std::time::Duration;
+
+use super::Verdict;
+use super::context::{Context, print, print_json, table};
+use super::session::Session;
+use crate::action::{Claim, NodeId};
+use crate::cli::{Exit, PlanArgs};
+use crate::event::human;
+use crate::exec::forecast::{Forecast, forecast};
+
+/// One row of the plan.
+#[derive(Debug, serde::Serialize)]
+struct Row {
+    action: String,
+    status: &'static str,
+    after: Option<String>,
+    why: String,
+    seconds: Option<f64>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// Invalid YAML, an unusable store, a wrong machine.
+pub fn run(context: &Context, args: &PlanArgs) -> Verdict {
+    let session = Session::open(context, args, false)?;
+    let root = &session.workspace.root;
+    let (forecasts, mut settled) = forecast(&session.plan, &session.store, root, &session.tools)?;
+    let mut rows = Vec::new();
+    let (mut hits, mut runs, mut after, mut blocked) = (0, 0, 0, 0);
+    let (mut shared, mut quiet, mut unknown) = (Duration::ZERO, Duration::ZERO, 0);
+    for &node in session.plan.order() {
+        let spec = session.plan.node(node);
+        let seconds = past(&session, node);
+        let (status, behind, why) = match &forecasts[node.index()] {
+            Forecast::Hit(_) => {
+                hits += 1;
+                ("hit", None, String::new())
+            }
+            Forecast::Run(_) => {
+                runs += 1;
+                let explanation =
+                    super::why::explain_with(&session, &forecasts, &mut settled, node)?;
+                ("run", None, explanation.headline())
+            }
+            Forecast::After(root) => {
+                after += 1;
+                ("after", Some(session.plan.node(*root).label.clone()), String::new())
+            }
+            Forecast::Skipped => ("not needed", None, String::new()),
+            Forecast::Blocked(why) => {
+                blocked += 1;
+                ("blocked", None, why.clone())
+            }
+        };
+        if matches!(forecasts[node.index()], Forecast::Run(_) | Forecast::After(_)) {
+            match seconds {
+                Some(time) if spec.claim == Claim::Quiet => quiet += time,
+                Some(time) => shared += time,
+                None => unknown += 1,
+            }
+        }
+        rows.push(Row {
+            action: spec.label.clone(),
+            status,
+            after: behind,
+            why,
+            seconds: seconds.map(|d| d.as_secs_f64()),
+        });
+    }
+    if context.json() {
+        return print_json(&serde_json::json!({
+            "actions": rows,
+            "unavailable": session.plan.unavailable,
+        }));
+    }
+    let mut lines = vec![vec!["action".into(), "status".into(), "last took".into(), String::new()]];
+    for row in &rows {
+        let note = match &row.after {
+            Some(label) => format!("{label} (an equal result makes this a hit)"),
+            None => row.why.clone(),
+        };
+        let took = row.seconds.map_or_else(|| "–".into(), |s| human(Duration::from_secs_f64(s)));
+        lines.push(vec![row.action.clone(), row.status.into(), took, note]);
+    }
+    for row in &session.plan.unavailable {
+        let note = format!("{}; to have it: {}", row.why, row.help);
+        lines.push(vec![row.label.clone(), "unavailable".into(), "–".into(), note]);
+    }
+    let mut text = table(&lines);
+    let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let total = shared / u32::try_from(jobs).unwrap_or(1) + quiet;
+    let estimate = match (unknown, total) {
+        (_, Duration::ZERO) if runs + after == 0 => String::new(),
+        (0, total) => format!("; about {}", human(total)),
+        (n, total) => format!("; about {} and {n} actions that never ran before", human(total)),
+    };
+    text.push_str(&format!(
+        "\n{hits} hits, {runs} to run, {after} after those, {blocked} blocked, {} unavailable{estimate}\n",
+        session.plan.unavailable.len()
+    ));
+    print(&text)?;
+    Ok(Exit::Fine)
+}
+
+fn past(session: &Session, node: NodeId) -> Option<Duration> {
+    let key = session.store.latest(&session.plan.node(node).label).ok().flatten()?;
+    let hit = session.store.lookup(key).ok().flatten()?;
+    Some(Duration::from_nanos(hit.wall_ns))
+}

@@ -1,0 +1,129 @@
+//! `ngcc store stat`, `verify` and `gc`.
+
+use super::Verdict;
+use super::context::{Context, print, print_json, table};
+use crate::cli::Exit;
+use crate::event::human;
+use crate::store::GcRoots;
+
+/// Counts what the store holds.
+///
+/// # Errors
+/// A store that cannot be read.
+pub fn stat(context: &Context) -> Verdict {
+    let store = context.store()?;
+    let census = store.stat()?;
+    if context.json() {
+        return print_json(&census);
+    }
+    let mut rows = vec![vec!["kind".to_owned(), "count".into(), "bytes".into()]];
+    for (kind, count) in [
+        ("blobs", census.blobs),
+        ("trees", census.trees),
+        ("records", census.records),
+        ("records not yet durable", census.pending),
+        ("references", census.references),
+        ("runs", census.runs),
+        ("damaged, set aside", census.damaged),
+        ("caches", census.caches),
+        ("temporary", census.temporary),
+    ] {
+        rows.push(vec![kind.to_owned(), count.files.to_string(), count.bytes.to_string()]);
+    }
+    print(&format!("{}\n{}", store.root().display(), table(&rows)))
+}
+
+/// Re-hashes everything.
+///
+/// # Errors
+/// A store that cannot be read. Damage is exit code 4, not an error.
+pub fn verify(context: &Context) -> Verdict {
+    let store = context.store()?;
+    let begun = std::time::Instant::now();
+    let report = store.verify(&mut |_, _| {})?;
+    let exit = if report.is_clean() { Exit::Fine } else { Exit::Store };
+    if context.json() {
+        let names = |objects: &std::collections::BTreeSet<crate::store::Object>| {
+            objects.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        print_json(&serde_json::json!({
+            "clean": report.is_clean(), "blobs": report.blobs, "trees": report.trees,
+            "records": report.records, "bytes": report.bytes,
+            "damaged": names(&report.damaged), "missing": names(&report.missing),
+            "foreign": report.foreign, "affected": report.affected,
+        }))?;
+        return Ok(exit);
+    }
+    let mut text = String::new();
+    for object in &report.damaged {
+        text.push_str(&format!("damaged  {object}\n"));
+    }
+    for object in &report.missing {
+        text.push_str(&format!("missing  {object}\n"));
+    }
+    for path in &report.foreign {
+        text.push_str(&format!("foreign  {}\n", path.display()));
+    }
+    for (key, label) in &report.affected {
+        text.push_str(&format!("affected {label} (record {})\n", key.short()));
+    }
+    let checked = format!(
+        "{} blobs, {} trees, {} records, {} bytes in {}",
+        report.blobs,
+        report.trees,
+        report.records,
+        report.bytes,
+        human(begun.elapsed())
+    );
+    if report.is_clean() {
+        text.push_str(&format!("clean: {checked}\n"));
+    } else {
+        let bad = report.damaged.len() + report.missing.len();
+        text.push_str(&format!(
+            "{bad} damaged or missing: {checked}\n\
+             help: the next run that needs one of them makes it again\n"
+        ));
+    }
+    print(&text)?;
+    Ok(exit)
+}
+
+/// Removes what no recent run needs.
+///
+/// # Errors
+/// A store that cannot be read, or that a run holds.
+pub fn gc(context: &Context, keep_runs: usize, yes: bool) -> Verdict {
+    let store = context.store()?;
+    let lock = store.lock_run("store gc", &mut |_| {})?;
+    let roots = GcRoots { runs: store.runs_to_keep(keep_runs)?, ..GcRoots::default() };
+    let mut plan = store.gc_plan(roots)?;
+    if yes {
+        plan = store.gc_perform(&plan)?;
+    }
+    drop(lock);
+    if context.json() {
+        return print_json(&serde_json::json!({
+            "performed": yes, "bytes": plan.bytes(), "records": plan.records,
+            "runs": plan.runs, "trees": plan.trees.len(), "blobs": plan.blobs.len(),
+            "kept": plan.kept,
+        }));
+    }
+    let mut text = String::new();
+    for label in plan.records.values() {
+        text.push_str(&format!("record  {label}\n"));
+    }
+    let verb = if yes { "removed" } else { "would remove" };
+    text.push_str(&format!(
+        "{verb} {} records, {} runs, {} trees, {} blobs ({} bytes); {} objects stay\n",
+        plan.records.len(),
+        plan.runs.len(),
+        plan.trees.len(),
+        plan.blobs.len(),
+        plan.bytes(),
+        plan.kept
+    ));
+    if !yes && !plan.is_empty() {
+        text.push_str("nothing was removed; add --yes to do it\n");
+    }
+    print(&text)
+}

@@ -1,0 +1,358 @@
+//! What happens during a run, and the three ways to show it: a live view, plain lines, JSON lines.
+//!
+//! indicatif lives here only. While quiet work runs nothing is redrawn: a redraw thread is noise on the machine that
+//! is being measured.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::action::{Claim, NodeId};
+use crate::digest::{ActionKey, Digest};
+use crate::outcome::Outcome;
+use crate::plan::Plan;
+
+/// One thing that happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The plan was looked up: so many actions, so many reused at once.
+    Planned {
+        /// Actions in the plan.
+        total: usize,
+        /// Reused without waiting for anything.
+        reused: usize,
+    },
+    /// An action starts.
+    Started {
+        /// Its node.
+        node: NodeId,
+        /// Its label.
+        label: &'a str,
+        /// It has the machine for itself.
+        quiet: bool,
+    },
+    /// An action ended.
+    Ended {
+        /// Its node.
+        node: NodeId,
+        /// Its label.
+        label: &'a str,
+        /// Its key, when its inputs came to be.
+        key: Option<ActionKey>,
+        /// How.
+        outcome: &'a Outcome,
+        /// Wall time.
+        wall: Duration,
+    },
+    /// A node ended without running: reused, skipped or blocked.
+    Passed {
+        /// Its node.
+        node: NodeId,
+    },
+    /// A damaged blob makes an action run again.
+    Repairing {
+        /// The action that made it.
+        label: &'a str,
+        /// The blob.
+        digest: Digest,
+    },
+    /// A line for people.
+    Note(&'a str),
+}
+
+/// Receives events.
+pub trait Sink {
+    /// One event.
+    fn event(&mut self, event: &Event<'_>);
+    /// The run is over; clear what is live.
+    fn end(&mut self) {}
+}
+
+/// Shows nothing.
+#[derive(Debug, Default)]
+pub struct Silent;
+
+impl Sink for Silent {
+    fn event(&mut self, _: &Event<'_>) {}
+}
+
+/// Estimates how long the rest of a run takes, from earlier runs of the same actions and this run's own.
+#[derive(Debug)]
+pub struct Clockwork {
+    open: BTreeMap<NodeId, Pending>,
+    stages: BTreeMap<String, (u32, Duration)>,
+    total: usize,
+    jobs: u32,
+}
+
+#[derive(Debug)]
+struct Pending {
+    stage: String,
+    quiet: bool,
+    history: Option<Duration>,
+    started: Option<Instant>,
+}
+
+impl Clockwork {
+    /// A clockwork over a plan; `history` gives the wall time of an action's last result.
+    #[must_use]
+    pub fn new(plan: &Plan, jobs: usize, mut history: impl FnMut(NodeId) -> Option<Duration>) -> Self {
+        let pending = |node: NodeId| Pending {
+            stage: plan.node(node).stage.to_string(),
+            quiet: plan.node(node).claim == Claim::Quiet,
+            history: history(node),
+            started: None,
+        };
+        let open = plan.order().iter().copied().map(|n| (n, n)).collect::<BTreeMap<_, _>>();
+        let open: BTreeMap<_, _> = open.into_keys().zip(plan.order().iter().copied().map(pending)).collect();
+        Self { open, stages: BTreeMap::new(), total: plan.len(), jobs: u32::try_from(jobs).unwrap_or(1).max(1) }
+    }
+
+    fn see(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Started { node, .. } => {
+                if let Some(pending) = self.open.get_mut(node) {
+                    pending.started = Some(Instant::now());
+                }
+            }
+            Event::Ended { node, wall, .. } => {
+                if let Some(pending) = self.open.remove(node) {
+                    let stage = self.stages.entry(pending.stage).or_insert((0, Duration::ZERO));
+                    *stage = (stage.0 + 1, stage.1 + *wall);
+                }
+            }
+            Event::Passed { node } => drop(self.open.remove(node)),
+            Event::Planned { .. } | Event::Repairing { .. } | Event::Note(_) => {}
+        }
+    }
+
+    /// Actions that have ended.
+    fn done(&self) -> usize {
+        self.total - self.open.len()
+    }
+
+    /// Time left, if anything is known about what is left.
+    fn left(&self) -> Option<Duration> {
+        let (mut shared, mut quiet, mut known) = (Duration::ZERO, Duration::ZERO, false);
+        for pending in self.open.values() {
+            let seen = self.stages.get(&pending.stage).map(|(n, sum)| *sum / (*n).max(1));
+            let Some(guess) = pending.history.or(seen) else { continue };
+            known = true;
+            let spent = pending.started.map_or(Duration::ZERO, |at| at.elapsed());
+            let rest = guess.saturating_sub(spent);
+            *(if pending.quiet { &mut quiet } else { &mut shared }) += rest;
+        }
+        known.then(|| shared / self.jobs + quiet)
+    }
+}
+
+/// Seconds, minutes or hours for people.
+#[must_use]
+pub fn human(duration: Duration) -> String {
+    let s = duration.as_secs();
+    match s {
+        0 => format!("{} ms", duration.as_millis()),
+        1..=9 => format!("{:.1} s", duration.as_secs_f64()),
+        10..=119 => format!("{s} s"),
+        120..=7199 => format!("{} min {:02} s", s / 60, s % 60),
+        _ => format!("{} h {:02} min", s / 3600, s % 3600 / 60),
+    }
+}
+
+/// How an outcome reads in one word.
+fn word(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done { findings, .. } if findings.is_empty() => "done",
+        Outcome::Done { .. } => "finding",
+        Outcome::Failed(failure) => failure.class.word(),
+        Outcome::Blocked { .. } => "not run",
+        Outcome::Skipped => "not needed",
+    }
+}
+
+/// One line per event, for pipes and logs.
+#[derive(Debug)]
+pub struct Plain<W> {
+    out: W,
+    clockwork: Clockwork,
+}
+
+impl<W: Write> Plain<W> {
+    /// Writes lines to `out`.
+    pub const fn new(out: W, clockwork: Clockwork) -> Self {
+        Self { out, clockwork }
+    }
+}
+
+impl<W: Write> Sink for Plain<W> {
+    fn event(&mut self, event: &Event<'_>) {
+        self.clockwork.see(event);
+        let line = match event {
+            Event::Planned { total, reused } => {
+                format!("{total} actions planned, {reused} reused so far")
+            }
+            // A line when quiet work starts would be written while it runs.
+            Event::Started { .. } | Event::Passed { .. } => return,
+            Event::Ended { label, outcome, wall, .. } => {
+                let (done, total) = (self.clockwork.done(), self.clockwork.total);
+                let width = total.to_string().len();
+                let left = match self.clockwork.left() {
+                    Some(left) if left > Duration::ZERO => format!(", about {} left", human(left)),
+                    _ => String::new(),
+                };
+                let detail = detail(outcome);
+                format!("[{done:>width$}/{total}] {:<10} {label} ({}{left}){detail}", word(outcome), human(*wall))
+            }
+            Event::Repairing { label, digest } => {
+                format!("repairing  {label}: {} is damaged or gone", digest.short())
+            }
+            Event::Note(text) => (*text).to_owned(),
+        };
+        // Nobody reads a broken pipe; the run goes on.
+        let _ = writeln!(self.out, "{line}");
+        let _ = self.out.flush();
+    }
+}
+
+fn detail(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Done { findings, .. } => {
+            findings.iter().map(|f| format!("\n    {}", f.message)).collect()
+        }
+        Outcome::Failed(failure) => format!("\n    {}", failure.message),
+        Outcome::Blocked { .. } | Outcome::Skipped => String::new(),
+    }
+}
+
+/// A live view on a terminal: one line per running action, one for the whole.
+#[derive(Debug)]
+pub struct Live {
+    bars: MultiProgress,
+    total: ProgressBar,
+    running: BTreeMap<NodeId, ProgressBar>,
+    clockwork: Clockwork,
+    quiet: bool,
+}
+
+impl Live {
+    /// Draws on stderr.
+    #[must_use]
+    pub fn new(clockwork: Clockwork, colour: bool) -> Self {
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+        let template = if colour {
+            "{bar:30.cyan/dim} {pos}/{len} actions, {elapsed} so far{msg}"
+        } else {
+            "{bar:30} {pos}/{len} actions, {elapsed} so far{msg}"
+        };
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> ");
+        let total = bars.add(ProgressBar::new(clockwork.total as u64).with_style(style));
+        Self { bars, total, running: BTreeMap::new(), clockwork, quiet: false }
+    }
+
+    fn refresh(&self) {
+        self.total.set_position(self.clockwork.done() as u64);
+        let left = match self.clockwork.left() {
+            Some(left) if left > Duration::ZERO => format!(", about {} left", human(left)),
+            _ => String::new(),
+        };
+        self.total.set_message(left);
+    }
+}
+
+impl Sink for Live {
+    fn event(&mut self, event: &Event<'_>) {
+        self.clockwork.see(event);
+        match event {
+            Event::Started { node, label, quiet } => {
+                let bar = self.bars.insert_before(&self.total, ProgressBar::new_spinner());
+                let style = ProgressStyle::with_template("  {spinner} {msg} {elapsed}")
+                    .unwrap_or_else(|_| ProgressStyle::default_spinner());
+                bar.set_style(style);
+                bar.set_message(if *quiet {
+                    format!("{label} (alone on the machine; this view rests meanwhile)")
+                } else {
+                    (*label).to_owned()
+                });
+                self.quiet = *quiet;
+                self.refresh();
+                if *quiet {
+                    self.total.disable_steady_tick();
+                    bar.tick();
+                } else {
+                    bar.enable_steady_tick(Duration::from_millis(250));
+                    self.total.enable_steady_tick(Duration::from_millis(500));
+                }
+                self.running.insert(*node, bar);
+            }
+            Event::Ended { node, label, outcome, wall, .. } => {
+                if let Some(bar) = self.running.remove(node) {
+                    bar.finish_and_clear();
+                }
+                self.quiet = false;
+                if !matches!(outcome, Outcome::Done { findings, .. } if findings.is_empty()) {
+                    let text = format!("{:<10} {label} ({}){}", word(outcome), human(*wall), detail(outcome));
+                    let _ = self.bars.println(text);
+                }
+                self.refresh();
+            }
+            Event::Passed { .. } => {}
+            Event::Planned { .. } => self.refresh(),
+            Event::Repairing { label, digest } => {
+                let _ = self.bars.println(format!("repairing  {label}: {} is damaged or gone", digest.short()));
+            }
+            Event::Note(text) => {
+                let _ = self.bars.println(*text);
+            }
+        }
+    }
+
+    fn end(&mut self) {
+        self.total.finish_and_clear();
+        let _ = self.bars.clear();
+    }
+}
+
+/// One JSON object per line; the schema is `schemas/event.json`.
+#[derive(Debug)]
+pub struct Json<W> {
+    out: W,
+}
+
+impl<W: Write> Json<W> {
+    /// Writes to `out`.
+    pub const fn new(out: W) -> Self {
+        Self { out }
+    }
+}
+
+impl<W: Write> Sink for Json<W> {
+    fn event(&mut self, event: &Event<'_>) {
+        let value = match event {
+            Event::Planned { total, reused } => {
+                serde_json::json!({"event": "planned", "total": total, "reused": reused})
+            }
+            Event::Started { label, quiet, .. } => {
+                serde_json::json!({"event": "started", "action": label, "quiet": quiet})
+            }
+            Event::Ended { label, outcome, wall, .. } => {
+                let document = outcome.document();
+                serde_json::json!({
+                    "event": "ended", "action": label, "status": word(outcome),
+                    "wall_s": wall.as_secs_f64(), "outputs": document.outputs,
+                    "findings": document.findings, "message": document.message,
+                })
+            }
+            Event::Passed { .. } => return,
+            Event::Repairing { label, digest } => {
+                serde_json::json!({"event": "repairing", "action": label, "digest": digest})
+            }
+            Event::Note(text) => serde_json::json!({"event": "note", "text": text}),
+        };
+        let _ = writeln!(self.out, "{value}");
+        let _ = self.out.flush();
+    }
+}

@@ -1,0 +1,525 @@
+//! One running action as its procedure sees it: inputs, parameters, a scratch directory, children, outputs.
+//!
+//! Everything a procedure may touch goes through here, so provenance, limits and repair of damaged blobs are in one
+//! place. Knows nothing of plans, scheduling or stage kinds.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::meter::Meter;
+use super::process::{Child, Exit, Finished, Interrupt, Limits, Reader, Runner, Stdout};
+use crate::clock::Clock;
+use crate::action::{ActionSpec, Bound, BoundInput, Source};
+use crate::artifact::Artifact;
+use crate::digest::{BlobId, Digest};
+use crate::host::HostFacts;
+use crate::name::RelPath;
+use crate::outcome::OutcomeDocument;
+use crate::record::{Failure, FailureClass, Finding};
+use crate::store::{Scratch, Store, StoreError};
+use crate::toolchain::Tools;
+
+/// What all actions of a run share.
+pub struct Bench<'r> {
+    /// The store.
+    pub store: &'r Store,
+    /// Root of the workspace that `Source::File` paths start at.
+    pub workspace: &'r Path,
+    /// The tools of this machine.
+    pub tools: &'r Tools,
+    /// This program, for its hidden children.
+    pub launcher: &'r Path,
+    /// Starts children that run our own code.
+    pub runner: &'r Runner,
+    /// Starts children that run a submission's code, or compile it: no network, writes below their directory only.
+    pub confined: &'r Runner,
+    /// Tells the time.
+    pub clock: &'r dyn Clock,
+    /// Ctrl-C.
+    pub interrupt: &'r Interrupt,
+    /// Facts about the machine, for records.
+    pub host: &'r HostFacts,
+    /// The core that timed work is pinned to.
+    pub cpu: u32,
+    /// Wall time spent inside children, for the engine's own share.
+    pub meter: &'r Meter,
+}
+
+/// Why a procedure stops without a result.
+#[derive(Debug)]
+pub enum Stop {
+    /// The action failed.
+    Failure(Failure),
+    /// An input blob or tree is damaged or gone; whoever made it must run again.
+    Damaged(Digest),
+}
+
+impl Stop {
+    /// A failure of the given class.
+    pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
+        Self::Failure(Failure::new(class, message))
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        match error.damaged() {
+            Some(digest) => Self::Damaged(digest),
+            None => Self::new(FailureClass::Store, error.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(FailureClass::Store, format!("scratch directory: {error}"))
+    }
+}
+
+/// What a procedure leaves.
+#[derive(Debug, Default)]
+pub struct Yield {
+    /// Named outputs, all that the spec declares.
+    pub outputs: BTreeMap<String, Artifact>,
+    /// What somebody must look at.
+    pub findings: Vec<Finding>,
+    /// Figures that are no function of the inputs.
+    pub observed: serde_json::Value,
+}
+
+impl Yield {
+    /// Adds an output.
+    #[must_use]
+    pub fn with(mut self, name: &str, artifact: Artifact) -> Self {
+        self.outputs.insert(name.to_owned(), artifact);
+        self
+    }
+}
+
+/// What happened while the action ran, for its record.
+#[derive(Debug, Default)]
+pub struct Trace {
+    /// The commands, with symbolic paths.
+    pub commands: Vec<Vec<String>>,
+    /// CPU time of children.
+    pub cpu: Duration,
+    /// Largest resident set of a child, bytes.
+    pub max_rss_bytes: u64,
+    /// Limits in force, and by which means.
+    pub limits: BTreeMap<String, String>,
+    /// The log so far.
+    pub log: Vec<u8>,
+    /// Files behind the inputs.
+    pub sources: BTreeMap<String, Digest>,
+}
+
+/// One child to run.
+#[derive(Debug, Default)]
+pub struct Command {
+    /// The program: `tool:NAME`, `self` (this program), or a path inside the scratch directory.
+    pub program: String,
+    /// Arguments; `{scratch}` stands for the scratch directory.
+    pub args: Vec<String>,
+    /// Directory below the scratch directory to run in.
+    pub dir: Option<String>,
+    /// Where stdout goes, if not to the log: a path below the scratch directory.
+    pub stdout: Option<String>,
+    /// More environment than the action's own.
+    pub env: BTreeMap<String, String>,
+    /// Pin to the benchmark core.
+    pub pinned: bool,
+    /// Our own code, which may write anywhere in the scratch directory.
+    pub trusted: bool,
+    /// Another wall limit than the action's.
+    pub wall: Option<Duration>,
+}
+
+impl std::fmt::Debug for Bench<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").field("workspace", &self.workspace).field("cpu", &self.cpu).finish()
+    }
+}
+
+/// A running action.
+#[derive(Debug)]
+pub struct Job<'a> {
+    bench: &'a Bench<'a>,
+    bound: &'a Bound<'a>,
+    outcomes: BTreeMap<&'a RelPath, Arc<OutcomeDocument>>,
+    scratch: OnceCell<Scratch>,
+    /// For the record.
+    pub trace: Trace,
+}
+
+impl<'a> Job<'a> {
+    /// A job over a bound action; `outcomes` are the documents behind its `Outcome` inputs.
+    #[must_use]
+    pub fn new(
+        bench: &'a Bench<'a>,
+        bound: &'a Bound<'a>,
+        outcomes: BTreeMap<&'a RelPath, Arc<OutcomeDocument>>,
+    ) -> Self {
+        Self { bench, bound, outcomes, scratch: OnceCell::new(), trace: Trace::default() }
+    }
+
+    /// What is planned.
+    #[must_use]
+    pub const fn spec(&self) -> &'a ActionSpec {
+        self.bound.spec()
+    }
+
+    /// What all actions share.
+    #[must_use]
+    pub const fn bench(&self) -> &'a Bench<'a> {
+        self.bench
+    }
+
+    /// The store.
+    #[must_use]
+    pub const fn store(&self) -> &'a Store {
+        self.bench.store
+    }
+
+    /// A parameter; empty when the stage left it out.
+    #[must_use]
+    pub fn param(&self, name: &str) -> &'a str {
+        self.spec().params.get(name).map_or("", String::as_str)
+    }
+
+    /// A parameter as a number.
+    ///
+    /// # Errors
+    /// A bug of the stage that wrote it.
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<T, Stop> {
+        self.param(name).parse().map_err(|_| {
+            let text = format!("parameter `{name}` is `{}`: not a number", self.param(name));
+            Stop::new(FailureClass::Refused, text)
+        })
+    }
+
+    /// A parameter as JSON.
+    ///
+    /// # Errors
+    /// A bug of the stage that wrote it.
+    pub fn json_param<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<T, Stop> {
+        serde_json::from_str(self.param(name)).map_err(|error| {
+            Stop::new(FailureClass::Refused, format!("parameter `{name}`: {error}"))
+        })
+    }
+
+    /// The artifact bound to an input.
+    ///
+    /// # Errors
+    /// When there is no such input, or it is an outcome.
+    pub fn artifact(&self, input: &str) -> Result<Artifact, Stop> {
+        let found = self.bound.inputs().iter().find(|(path, _)| path.as_str() == input);
+        match found {
+            Some((_, BoundInput::Artifact(artifact))) => Ok(*artifact),
+            _ => Err(Stop::new(FailureClass::Refused, format!("no input `{input}`"))),
+        }
+    }
+
+    /// Whether there is such an input.
+    #[must_use]
+    pub fn has_input(&self, input: &str) -> bool {
+        self.bound.inputs().keys().any(|path| path.as_str() == input)
+    }
+
+    /// How the node behind an outcome input ended.
+    #[must_use]
+    pub fn outcome(&self, input: &str) -> Option<&OutcomeDocument> {
+        self.outcomes.iter().find(|(p, _)| p.as_str() == input).map(|(_, d)| &**d)
+    }
+
+    /// All outcome inputs in path order.
+    pub fn outcomes(&self) -> impl Iterator<Item = (&'a RelPath, &OutcomeDocument)> {
+        self.outcomes.iter().map(|(path, document)| (*path, &**document))
+    }
+
+    /// The bytes of a blob, verified.
+    ///
+    /// # Errors
+    /// [`Stop::Damaged`] when the store's copy is damaged or gone.
+    pub fn read(&self, artifact: Artifact) -> Result<Vec<u8>, Stop> {
+        match artifact {
+            Artifact::Blob(id) => Ok(self.store().read_blob(id)?),
+            Artifact::Tree(id) => Err(Stop::new(
+                FailureClass::Refused,
+                format!("tree {} where a file was expected", id.short()),
+            )),
+        }
+    }
+
+    /// A JSON document from the store.
+    ///
+    /// # Errors
+    /// As [`Job::read`], or when it is not of that shape.
+    pub fn read_json<T: serde::de::DeserializeOwned>(
+        &self,
+        artifact: Artifact,
+    ) -> Result<T, Stop> {
+        let bytes = self.read(artifact)?;
+        serde_json::from_slice(&bytes).map_err(|error| {
+            let id = artifact.digest().short();
+            Stop::new(FailureClass::Output, format!("document {id}: {error}"))
+        })
+    }
+
+    /// The text of an input.
+    ///
+    /// # Errors
+    /// When it is not there, not UTF-8 or changed since the plan was made.
+    pub fn text(&mut self, input: &str) -> Result<String, Stop> {
+        let bytes = self.input_bytes(input)?;
+        String::from_utf8(bytes)
+            .map_err(|_| Stop::new(FailureClass::Refused, format!("`{input}` is not UTF-8")))
+    }
+
+    fn input_bytes(&mut self, input: &str) -> Result<Vec<u8>, Stop> {
+        let artifact = self.artifact(input)?;
+        let source = self.spec().inputs.iter().find(|(p, _)| p.as_str() == input).map(|(_, s)| s);
+        match source {
+            Some(Source::Text(text)) => Ok(text.as_bytes().to_vec()),
+            Some(Source::File(path)) => self.snapshot(path, artifact),
+            _ => self.read(artifact),
+        }
+    }
+
+    /// Reads a workspace file, checks it against what the key was made from, and keeps a copy in the store.
+    fn snapshot(&mut self, path: &RelPath, expected: Artifact) -> Result<Vec<u8>, Stop> {
+        let changed = |why: &str| {
+            let text = format!("`{path}` {why} after the plan was made; run again");
+            Stop::new(FailureClass::InputChanged, text)
+        };
+        let bytes = std::fs::read(path.under(self.bench.workspace))
+            .map_err(|error| changed(&format!("could not be read ({error})")))?;
+        let id = BlobId::of(&bytes);
+        if Artifact::Blob(id) != expected {
+            return Err(changed("changed"));
+        }
+        self.store().put_bytes(&bytes)?;
+        self.trace.sources.insert(path.to_string(), id.0);
+        Ok(bytes)
+    }
+
+    /// The scratch directory, made on first use.
+    ///
+    /// # Errors
+    /// When the store cannot make one.
+    pub fn scratch(&self) -> Result<&Path, Stop> {
+        if self.scratch.get().is_none() {
+            let made = self.store().scratch(&self.spec().label.replace('/', "-"))?;
+            let _ = self.scratch.set(made);
+        }
+        let scratch = self.scratch.get().map(Scratch::path);
+        scratch.ok_or_else(|| Stop::new(FailureClass::Store, "no scratch directory"))
+    }
+
+    /// Lays every artifact input out below `directory` of the scratch directory.
+    ///
+    /// # Errors
+    /// When an input changed, is damaged, or the disk is full.
+    pub fn lay_out_inputs(&mut self, directory: &str) -> Result<PathBuf, Stop> {
+        let root = self.scratch()?.join(directory);
+        std::fs::create_dir_all(&root)?;
+        for (path, source) in &self.spec().inputs {
+            if matches!(source, Source::Outcome(_)) {
+                continue;
+            }
+            let to = path.under(&root);
+            if let Some(parent) = to.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            match (source, self.artifact(path.as_str())?) {
+                (Source::Text(_) | Source::File(_), _) => {
+                    let bytes = self.input_bytes(path.as_str())?;
+                    std::fs::write(&to, bytes)?;
+                }
+                (Source::Given(_) | Source::From(..), Artifact::Blob(id)) => {
+                    // Execute bits travel by role: what a stage runs is laid out executable.
+                    self.store().lay_out_blob(id, &to, path.as_str().starts_with("bin/"))?;
+                }
+                (Source::Given(_) | Source::From(..), Artifact::Tree(id)) => {
+                    self.store().lay_out_tree(id, &to)?;
+                }
+                (Source::Outcome(_), _) => {}
+            }
+        }
+        Ok(root)
+    }
+
+    /// Runs a child; its command, usage and log go to the record.
+    ///
+    /// # Errors
+    /// When the program is unknown or the log cannot be read. How the child ended is in the result, not an error.
+    pub fn run(&mut self, command: &Command) -> Result<Finished, Stop> {
+        self.run_streaming(command, None)
+    }
+
+    /// As [`Job::run`], with stdout given to a reader as it comes.
+    ///
+    /// # Errors
+    /// As [`Job::run`].
+    pub fn run_streaming(
+        &mut self,
+        command: &Command,
+        reader: Option<&mut Reader<'_>>,
+    ) -> Result<Finished, Stop> {
+        let scratch = self.scratch()?.to_path_buf();
+        let program: PathBuf = if command.program == "self" {
+            self.bench.launcher.to_path_buf()
+        } else if let Some(tool) = command.program.strip_prefix("tool:") {
+            let found = self.bench.tools.require(tool);
+            found.map_err(|e| Stop::new(FailureClass::Refused, e.to_string()))?.path.clone()
+        } else {
+            scratch.join(&command.program)
+        };
+        let text = scratch.to_string_lossy().into_owned();
+        let mut argv = vec![program.into_os_string()];
+        argv.extend(command.args.iter().map(|a| OsString::from(a.replace("{scratch}", &text))));
+        let mut shown = vec![command.program.clone()];
+        shown.extend(command.args.iter().cloned());
+        let mut env = self.spec().env.clone();
+        env.insert("PATH".into(), self.search_path());
+        env.insert("HOME".into(), text.clone());
+        env.insert("TMPDIR".into(), text.clone());
+        for (name, value) in &command.env {
+            env.insert(name.clone(), value.replace("{scratch}", &text));
+        }
+        let limits = &self.spec().limits;
+        let log = scratch.join(format!("log-{}", self.trace.commands.len()));
+        let stdout = match (reader, &command.stdout) {
+            (Some(reader), _) => Stdout::Stream(reader),
+            (None, Some(path)) => Stdout::File(scratch.join(path)),
+            (None, None) => Stdout::Log,
+        };
+        let child = Child {
+            argv,
+            dir: command.dir.as_ref().map_or_else(|| scratch.clone(), |d| scratch.join(d)),
+            env,
+            stdout,
+            log: log.clone(),
+            limits: Limits {
+                wall: command.wall.unwrap_or(limits.wall),
+                cpu: None,
+                memory: limits.memory,
+                file_size: limits.file_size,
+                stack: limits.stack,
+                open_files: Some(1024),
+                processes: Some(512),
+                log_bytes: limits.log,
+            },
+            cpu: command.pinned.then_some(self.bench.cpu),
+        };
+        let busy = self.bench.meter.child();
+        let runner = if command.trusted { self.bench.runner } else { self.bench.confined };
+        let finished = runner.run(child, self.bench.interrupt);
+        drop(busy);
+        self.trace.commands.push(shown);
+        self.trace.cpu += finished.cpu;
+        self.trace.max_rss_bytes = self.trace.max_rss_bytes.max(finished.max_rss_bytes);
+        self.trace.limits.extend(finished.in_force.clone());
+        if let Ok(bytes) = std::fs::read(&log) {
+            // The scratch path is different every time and says nothing.
+            let plain = String::from_utf8_lossy(&bytes).replace(&text, "{scratch}");
+            self.trace.log.extend_from_slice(plain.as_bytes());
+        }
+        Ok(finished)
+    }
+
+    /// Runs a child that must end with status 0.
+    ///
+    /// # Errors
+    /// A failure of the class in which it ended.
+    pub fn run_ok(&mut self, command: &Command) -> Result<Finished, Stop> {
+        let finished = self.run(command)?;
+        match self.failure_of(&finished.exit, &command.program) {
+            None => Ok(finished),
+            Some(failure) => Err(Stop::Failure(failure)),
+        }
+    }
+
+    /// How a child's end counts as a failure; `None` for status 0.
+    #[must_use]
+    pub fn failure_of(&self, exit: &Exit, program: &str) -> Option<Failure> {
+        let program = program.strip_prefix("tool:").unwrap_or(program);
+        let last = self.last_log_line();
+        let with_log = |text: String| if last.is_empty() { text } else { format!("{text}: {last}") };
+        Some(match exit {
+            Exit::Code(0) => return None,
+            Exit::Code(code) => Failure::new(
+                FailureClass::Exit,
+                with_log(format!("`{program}` ended with status {code}")),
+            ),
+            Exit::Signal(signal) => Failure::new(
+                FailureClass::Signal,
+                with_log(format!("`{program}` was ended by signal {signal}")),
+            ),
+            Exit::Timeout(limit) => Failure::new(
+                FailureClass::Timeout,
+                format!("`{program}` took longer than its limit of {} s", limit.as_secs_f64()),
+            ),
+            Exit::Memory => {
+                Failure::new(FailureClass::Memory, format!("`{program}` went over its memory limit"))
+            }
+            Exit::Interrupted => Failure::new(FailureClass::Interrupted, "interrupted"),
+            Exit::Spawn(why) => {
+                Failure::new(FailureClass::Spawn, format!("`{program}` could not be started: {why}"))
+            }
+        })
+    }
+
+    /// The directories of the tools, as a `PATH`: enough for a compiler to find its parts, nothing of the caller's.
+    #[must_use]
+    pub fn search_path(&self) -> String {
+        let tools = self.bench.tools.all().values();
+        let directories: std::collections::BTreeSet<_> = tools
+            .filter_map(|tool| tool.path.parent().and_then(Path::to_str).map(str::to_owned))
+            .filter(|directory| directory.ends_with("bin"))
+            .collect();
+        directories.into_iter().collect::<Vec<_>>().join(":")
+    }
+
+    fn last_log_line(&self) -> String {
+        let text = String::from_utf8_lossy(&self.trace.log);
+        let telling = text.lines().rev().find(|line| line.contains("error"));
+        let line = telling.or_else(|| text.lines().rev().find(|l| !l.trim().is_empty()));
+        line.unwrap_or("").trim().chars().take(300).collect()
+    }
+
+    /// Stores a file of the scratch directory.
+    ///
+    /// # Errors
+    /// [`FailureClass::Output`] when it is not there.
+    pub fn keep_file(&self, path: &Path) -> Result<Artifact, Stop> {
+        if !path.is_file() {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let text = format!("`{name}` was not made");
+            return Err(Stop::new(FailureClass::Output, text));
+        }
+        Ok(Artifact::Blob(self.store().put_file(path)?.0))
+    }
+
+    /// Stores bytes.
+    ///
+    /// # Errors
+    /// When the store is full.
+    pub fn keep(&self, bytes: &[u8]) -> Result<Artifact, Stop> {
+        Ok(Artifact::Blob(self.store().put_bytes(bytes)?))
+    }
+
+    /// Stores a JSON document: indented, fields in declared order, one newline at the end.
+    ///
+    /// # Errors
+    /// When the store is full.
+    pub fn keep_json(&self, value: &impl serde::Serialize) -> Result<Artifact, Stop> {
+        let mut text = serde_json::to_vec_pretty(value)
+            .map_err(|error| Stop::new(FailureClass::Output, error.to_string()))?;
+        text.push(b'\n');
+        self.keep(&text)
+    }
+}

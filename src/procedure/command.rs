@@ -1,0 +1,57 @@
+//! Runs an argv that a pipeline file declares: a lab's own step without a line of Rust.
+//!
+//! Inputs are laid out below `in/`, the child runs in `out/`, and only the declared outputs are kept. Symbols in the
+//! argv (`{in}`, `{out}`) were put in by the stage; absolute paths never enter the key.
+
+use crate::exec::job::{Command, Job, Stop, Yield};
+use crate::exec::process::Exit;
+use crate::record::{FailureClass, Finding};
+
+pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
+    job.lay_out_inputs("in")?;
+    let out = job.scratch()?.join("out");
+    std::fs::create_dir_all(&out)?;
+    let argv: Vec<String> = job.json_param("argv")?;
+    let outputs: std::collections::BTreeMap<String, String> = job.json_param("outputs")?;
+    let finding_codes: Vec<i32> = job.json_param("finding codes")?;
+    let Some((program, args)) = argv.split_first() else {
+        return Err(Stop::new(FailureClass::Refused, "the argv is empty"));
+    };
+    let place = |text: &String| text.replace("{in}", "{scratch}/in").replace("{out}", "{scratch}/out");
+    for path in outputs.values() {
+        if let Some(parent) = out.join(path).parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+    }
+    let stdout = Some(job.param("stdout")).filter(|s| !s.is_empty());
+    let command = Command {
+        program: program.clone(),
+        args: args.iter().map(place).collect(),
+        dir: Some("out".into()),
+        stdout: stdout.and_then(|name| outputs.get(name)).map(|path| format!("out/{path}")),
+        ..Command::default()
+    };
+    let finished = job.run(&command)?;
+    let mut made = Yield::default();
+    match finished.exit {
+        Exit::Code(code) if finding_codes.contains(&code) => made.findings.push(Finding {
+            code: format!("{}-{code}", job.spec().stage),
+            message: format!("`{program}` ended with status {code}, which the pipeline calls a finding"),
+        }),
+        ref exit => {
+            if let Some(failure) = job.failure_of(exit, program) {
+                return Err(Stop::Failure(failure));
+            }
+        }
+    }
+    for (name, path) in &outputs {
+        let path = out.join(path);
+        let artifact = if path.is_dir() {
+            crate::artifact::Artifact::Tree(job.store().capture_tree(&path)?)
+        } else {
+            job.keep_file(&path)?
+        };
+        made = made.with(name, artifact);
+    }
+    Ok(made)
+}
