@@ -231,7 +231,7 @@ pub(super) struct WireSubmission {
     /// Whether a person has checked this manifest against the package.
     inspected: Option<bool>,
     /// Its parameter sets by name.
-    instances: BTreeMap<String, WireInstance>,
+    instances: BTreeMap<String, Option<WireInstance>>,
     /// Its implementations by name.
     implementations: BTreeMap<String, WireImplementation>,
 }
