@@ -98,7 +98,11 @@ struct Pending {
 impl Clockwork {
     /// A clockwork over a plan; `history` gives the wall time of an action's last result.
     #[must_use]
-    pub fn new(plan: &Plan, jobs: usize, mut history: impl FnMut(NodeId) -> Option<Duration>) -> Self {
+    pub fn new(
+        plan: &Plan,
+        jobs: usize,
+        mut history: impl FnMut(NodeId) -> Option<Duration>,
+    ) -> Self {
         let pending = |node: NodeId| Pending {
             stage: plan.node(node).stage.to_string(),
             quiet: plan.node(node).claim == Claim::Quiet,
@@ -106,8 +110,14 @@ impl Clockwork {
             started: None,
         };
         let open = plan.order().iter().copied().map(|n| (n, n)).collect::<BTreeMap<_, _>>();
-        let open: BTreeMap<_, _> = open.into_keys().zip(plan.order().iter().copied().map(pending)).collect();
-        Self { open, stages: BTreeMap::new(), total: plan.len(), jobs: u32::try_from(jobs).unwrap_or(1).max(1) }
+        let open: BTreeMap<_, _> =
+            open.into_keys().zip(plan.order().iter().copied().map(pending)).collect();
+        Self {
+            open,
+            stages: BTreeMap::new(),
+            total: plan.len(),
+            jobs: u32::try_from(jobs).unwrap_or(1).max(1),
+        }
     }
 
     fn see(&mut self, event: &Event<'_>) {
@@ -203,7 +213,11 @@ impl<W: Write> Sink for Plain<W> {
                     _ => String::new(),
                 };
                 let detail = detail(outcome);
-                format!("[{done:>width$}/{total}] {:<10} {label} ({}{left}){detail}", word(outcome), human(*wall))
+                format!(
+                    "[{done:>width$}/{total}] {:<10} {label} ({}{left}){detail}",
+                    word(outcome),
+                    human(*wall)
+                )
             }
             Event::Repairing { label, digest } => {
                 format!("repairing  {label}: {} is damaged or gone", digest.short())
@@ -294,7 +308,12 @@ impl Sink for Live {
                 }
                 self.quiet = false;
                 if !matches!(outcome, Outcome::Done { findings, .. } if findings.is_empty()) {
-                    let text = format!("{:<10} {label} ({}){}", word(outcome), human(*wall), detail(outcome));
+                    let text = format!(
+                        "{:<10} {label} ({}){}",
+                        word(outcome),
+                        human(*wall),
+                        detail(outcome)
+                    );
                     let _ = self.bars.println(text);
                 }
                 self.refresh();
@@ -302,7 +321,9 @@ impl Sink for Live {
             Event::Passed { .. } => {}
             Event::Planned { .. } => self.refresh(),
             Event::Repairing { label, digest } => {
-                let _ = self.bars.println(format!("repairing  {label}: {} is damaged or gone", digest.short()));
+                let _ = self
+                    .bars
+                    .println(format!("repairing  {label}: {} is damaged or gone", digest.short()));
             }
             Event::Note(text) => {
                 let _ = self.bars.println(*text);

@@ -16,5 +16,7 @@ pub fn run(context: &Context) -> Verdict {
             "pipelines": pipelines, "submissions": submissions, "systems": systems, "errors": [],
         }));
     }
-    print(&format!("{pipelines} pipelines, {submissions} submissions, {systems} systems: no mistakes\n"))
+    print(&format!(
+        "{pipelines} pipelines, {submissions} submissions, {systems} systems: no mistakes\n"
+    ))
 }

@@ -26,7 +26,9 @@ pub fn run(context: &Context, args: &PlanArgs, notation: GraphFormat) -> Verdict
         Forecast::Blocked(_) => "blocked",
     };
     let edges = || {
-        plan.order().iter().flat_map(|&from| plan.dependents(from).iter().map(move |&to| (from, to)))
+        plan.order()
+            .iter()
+            .flat_map(|&from| plan.dependents(from).iter().map(move |&to| (from, to)))
     };
     let mut text = String::new();
     match notation {

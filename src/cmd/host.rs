@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use super::Verdict;
 use super::context::{Context, print, print_json, table};
 use super::session::unknown;
-use super::Verdict;
 use crate::cli::Exit;
 use crate::host::{self, HostFacts, Verdict as Fitness};
 use crate::name::Name;

@@ -1,8 +1,10 @@
 //! `ngcc kem list` and `show`: what there is, pinned, missing.
 
+use std::fmt::Write as _;
+
+use super::Verdict;
 use super::context::{Context, print, print_json, table};
 use super::session::unknown;
-use super::Verdict;
 use crate::name::Name;
 use crate::source;
 use crate::spec::{Implementation, Source, Submission, Workspace};
@@ -14,7 +16,8 @@ use crate::spec::{Implementation, Source, Submission, Workspace};
 pub fn list(context: &Context) -> Verdict {
     let workspace = context.workspace()?;
     if context.json() {
-        let rows: Vec<_> = workspace.submissions.values().map(|s| described(&workspace, s)).collect();
+        let rows: Vec<_> =
+            workspace.submissions.values().map(|s| described(&workspace, s)).collect();
         return print_json(&rows);
     }
     let header = ["id", "name", "instances", "implementations", "survey"];
@@ -65,10 +68,14 @@ pub fn show(context: &Context, id: &Name) -> Verdict {
     fact("published KAT digests", Some(submission.kat.len().to_string()));
     text.push_str(&table(&facts));
     for implementation in submission.implementations.values() {
-        text.push_str(&format!("\n{}: {}\n", implementation.name, pinned(implementation)));
+        let _ = writeln!(text, "\n{}: {}", implementation.name, pinned(implementation));
         match source::files(&workspace.root, submission, implementation) {
-            Ok(files) => text.push_str(&format!("  present, {} files\n", files.len())),
-            Err(row) => text.push_str(&format!("  absent: {}\n  to have it: {}\n", row.why, row.help)),
+            Ok(files) => {
+                let _ = writeln!(text, "  present, {} files", files.len());
+            }
+            Err(row) => {
+                let _ = writeln!(text, "  absent: {}\n  to have it: {}", row.why, row.help);
+            }
         }
     }
     let header = ["instance", "target", "pk", "sk", "ct", "ss", "KAT digest"];

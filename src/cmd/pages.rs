@@ -1,13 +1,14 @@
 //! Lays the pages of a run out for people: copies of artifacts, rewritten only when they differ.
 //!
-//! Below the store's `pages/<system>/<pipeline>/`. `provenance.json` beside them maps every figure's document to the
+//! Below the store's `pages/<system>/<pipeline>/`; a run of a selection has its pages in `<pipeline>-selection/`, so
+//! that it never replaces a whole page by a part of one. `provenance.json` beside them maps every figure's document to the
 //! key of the record behind it; it is written here and not by an action, because keys are not content.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::artifact::{Artifact, Entry};
 use super::session::Session;
+use crate::artifact::{Artifact, Entry};
 use crate::exec::run::Report;
 use crate::outcome::Outcome;
 use crate::store::{Store, StoreError};
@@ -33,15 +34,17 @@ pub enum PageError {
 /// # Errors
 /// [`PageError`] when the store or the directory cannot be read or written.
 pub fn lay_out(session: &Session, report: &Report) -> Result<Option<String>, PageError> {
-    let root = session
-        .store
-        .root()
-        .join("pages")
-        .join(&session.system.name)
-        .join(session.pipeline.as_str());
+    let root =
+        session.store.root().join("pages").join(&session.system.name).join(if session.partial {
+            format!("{}-selection", session.pipeline)
+        } else {
+            session.pipeline.to_string()
+        });
     let mut index = None;
     for slot in &session.plan.pages {
-        let Some(Outcome::Done { outputs, .. }) = &report.outcomes[slot.node.index()] else { continue };
+        let Some(Outcome::Done { outputs, .. }) = &report.outcomes[slot.node.index()] else {
+            continue;
+        };
         for artifact in outputs.values() {
             if let Artifact::Tree(id) = artifact {
                 let directory = root.join(&slot.directory);

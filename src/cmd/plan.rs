@@ -1,5 +1,7 @@
 //! `ngcc pipeline plan`: what would run and why, with cost from history.
 
+use std::fmt::Write as _;
+
 use std::time::Duration;
 
 use super::Verdict;
@@ -97,10 +99,11 @@ pub fn run(context: &Context, args: &PlanArgs) -> Verdict {
         (0, total) => format!("; about {}", human(total)),
         (n, total) => format!("; about {} and {n} actions that never ran before", human(total)),
     };
-    text.push_str(&format!(
-        "\n{hits} hits, {runs} to run, {after} after those, {blocked} blocked, {} unavailable{estimate}\n",
+    let _ = writeln!(
+        text,
+        "\n{hits} hits, {runs} to run, {after} after those, {blocked} blocked, {} unavailable{estimate}",
         session.plan.unavailable.len()
-    ));
+    );
     print(&text)?;
     Ok(Exit::Fine)
 }

@@ -8,10 +8,10 @@ use super::session::Session;
 use super::{CommandError, Verdict, pages, plan as plan_verb};
 use crate::action::NodeId;
 use crate::cli::{Exit, RunArgs};
+use crate::clock::{Clock, SystemClock};
 use crate::event::{Clockwork, Event, Json, Live, Plain, Sink, human};
 use crate::exec::job::Bench;
 use crate::exec::meter::Meter;
-use crate::clock::{Clock, SystemClock};
 use crate::exec::process::{Interrupt, Runner};
 use crate::exec::run::{self, Options, Report};
 use crate::outcome::Outcome;
@@ -201,12 +201,11 @@ impl Summary {
                     summary.failed += 1;
                     // An attempt of a decision is reported by the decision, with the attempt's log.
                     if failure.class != FailureClass::Interrupted && !spec.tentative {
-                        let mut attempts = spec.waits_for().filter_map(|n| {
-                            match &report.outcomes[n.index()] {
+                        let mut attempts =
+                            spec.waits_for().filter_map(|n| match &report.outcomes[n.index()] {
                                 Some(Outcome::Failed(attempt)) => attempt.log,
                                 _ => None,
-                            }
-                        });
+                            });
                         let failure_log = failure.log.or_else(|| attempts.next());
                         let log = failure_log.map(|blob| session.store.blob_path(blob));
                         let log = log.map(|path| path.display().to_string());

@@ -1,6 +1,9 @@
 //! stub
-use super::{Verdict, context::Context}; use crate::cli::Exit;
+use super::{Verdict, context::Context};
+use crate::cli::Exit;
 /// x
 /// # Errors
 /// x
-pub fn run(_: &Context, _: bool) -> Verdict { Ok(Exit::Fine) }
+pub fn run(_: &Context, _: bool) -> Verdict {
+    Ok(Exit::Fine)
+}

@@ -33,6 +33,8 @@ pub struct Session {
     pub pipeline: Name,
     /// The plan.
     pub plan: Plan,
+    /// Only a part of the pipeline was asked for, so its pages are no replacement for whole ones.
+    pub partial: bool,
     /// Rounds of deliberate repetition by label.
     pub rounds: BTreeMap<String, u32>,
 }
@@ -46,11 +48,13 @@ impl Session {
         let workspace = context.workspace()?;
         let store = context.store()?;
         let pipeline = find_pipeline(&workspace, &args.pipeline)?.clone();
-                let described = workspace.systems.get(&args.system).ok_or_else(|| {
-            unknown("system", &args.system, workspace.systems.keys(), "systems/")
-        })?;
+        let described = workspace
+            .systems
+            .get(&args.system)
+            .ok_or_else(|| unknown("system", &args.system, workspace.systems.keys(), "systems/"))?;
         let root = std::path::Path::new("/");
-        let cpu = args.cpu.or(described.cpu).unwrap_or_else(|| HostFacts::default_cpu(root).unwrap_or(0));
+        let cpu =
+            args.cpu.or(described.cpu).unwrap_or_else(|| HostFacts::default_cpu(root).unwrap_or(0));
         let mut host = HostFacts::read(root, cpu);
         host.set("cycle_source", Some(host::cycle_source(root).to_owned()));
         for (fact, wanted) in &described.expect {
@@ -58,7 +62,10 @@ impl Session {
             if found != wanted {
                 return Err(CommandError::new(
                     Exit::Host,
-                    format!("this machine is not `{}`: {fact} is `{found}`, not `{wanted}`", described.id),
+                    format!(
+                        "this machine is not `{}`: {fact} is `{found}`, not `{wanted}`",
+                        described.id
+                    ),
                 )
                 .help("measure as `--system this`, or correct the system's file"));
             }
@@ -70,6 +77,9 @@ impl Session {
             description: described.description.clone(),
         };
         let tools = tools(context, &store, &workspace)?;
+        for (fact, tool) in [("compiler", "gcc"), ("cmake", "cmake")] {
+            host.set(fact, tools.get(tool).map(|t| t.identity.version.clone()));
+        }
         let mut rounds = read_rounds(&store, &system.name);
         let session_plan = |rounds: &BTreeMap<String, u32>| {
             let request = Request {
@@ -92,7 +102,8 @@ impl Session {
             write_rounds(&store, &system.name, &rounds)?;
         }
         let pipeline = pipeline.name;
-        Ok(Self { workspace, store, tools, host, cpu, system, pipeline, plan, rounds })
+        let partial = !args.selectors.is_empty() || !args.only.is_empty();
+        Ok(Self { workspace, store, tools, host, cpu, system, pipeline, plan, partial, rounds })
     }
 
     /// Opens what `why` and `trace` need: the whole of one pipeline.
@@ -118,7 +129,11 @@ impl Session {
         if let Some(node) = self.plan.find(target) {
             return Ok(node);
         }
-        let matching: Vec<&str> = self.plan.labels().filter(|l| l.contains(target)).collect();
+        let ends = |label: &&str| label.ends_with(&format!("/{target}"));
+        let mut matching: Vec<&str> = self.plan.labels().filter(ends).collect();
+        if matching.is_empty() {
+            matching = self.plan.labels().filter(|l| l.contains(target)).collect();
+        }
         match matching.as_slice() {
             [one] => self.plan.find(one).ok_or_else(|| CommandError::new(Exit::Bug, "label lost")),
             [] => {
@@ -127,12 +142,14 @@ impl Session {
                     || format!("`ngcc pipeline plan {}` lists the actions", self.pipeline),
                     |near| format!("did you mean `{near}`?"),
                 );
-                Err(CommandError::new(Exit::Usage, format!("no action is called `{target}`")).help(help))
+                Err(CommandError::new(Exit::Usage, format!("no action is called `{target}`"))
+                    .help(help))
             }
             many => {
                 let shown: Vec<&str> = many.iter().take(8).copied().collect();
                 let text = format!("`{target}` fits {} actions", many.len());
-                Err(CommandError::new(Exit::Usage, text).help(format!("one of: {}", shown.join(", "))))
+                Err(CommandError::new(Exit::Usage, text)
+                    .help(format!("one of: {}", shown.join(", "))))
             }
         }
     }
@@ -142,7 +159,10 @@ impl Session {
 ///
 /// # Errors
 /// When there is none; names the nearest.
-pub fn find_pipeline<'w>(workspace: &'w Workspace, name: &Name) -> Result<&'w Pipeline, CommandError> {
+pub fn find_pipeline<'w>(
+    workspace: &'w Workspace,
+    name: &Name,
+) -> Result<&'w Pipeline, CommandError> {
     workspace
         .pipelines
         .get(name)
@@ -167,16 +187,17 @@ pub fn unknown<'a>(
 }
 
 /// The tools of this machine; probed again only when one of their files changed.
-fn tools(
-    context: &Context,
-    store: &Store,
-    workspace: &Workspace,
-) -> Result<Tools, CommandError> {
+fn tools(context: &Context, store: &Store, workspace: &Workspace) -> Result<Tools, CommandError> {
     let stages = workspace.pipelines.values().flat_map(|p| &p.stages);
     let names: BTreeSet<String> = stages
         .filter_map(|stage| match &stage.kind {
             StageKind::Command(settings) => Some(settings.tools.iter().cloned()),
-            _ => None,
+            StageKind::Build { .. }
+            | StageKind::Kat { .. }
+            | StageKind::Timing(_)
+            | StageKind::Profile(_)
+            | StageKind::Sizes
+            | StageKind::Report { .. } => None,
         })
         .flatten()
         .collect();

@@ -1,5 +1,7 @@
 //! `ngcc store stat`, `verify` and `gc`.
 
+use std::fmt::Write as _;
+
 use super::Verdict;
 use super::context::{Context, print, print_json, table};
 use crate::cli::Exit;
@@ -56,16 +58,16 @@ pub fn verify(context: &Context) -> Verdict {
     }
     let mut text = String::new();
     for object in &report.damaged {
-        text.push_str(&format!("damaged  {object}\n"));
+        let _ = writeln!(text, "damaged  {object}");
     }
     for object in &report.missing {
-        text.push_str(&format!("missing  {object}\n"));
+        let _ = writeln!(text, "missing  {object}");
     }
     for path in &report.foreign {
-        text.push_str(&format!("foreign  {}\n", path.display()));
+        let _ = writeln!(text, "foreign  {}", path.display());
     }
     for (key, label) in &report.affected {
-        text.push_str(&format!("affected {label} (record {})\n", key.short()));
+        let _ = writeln!(text, "affected {label} (record {})", key.short());
     }
     let checked = format!(
         "{} blobs, {} trees, {} records, {} bytes in {}",
@@ -76,13 +78,14 @@ pub fn verify(context: &Context) -> Verdict {
         human(begun.elapsed())
     );
     if report.is_clean() {
-        text.push_str(&format!("clean: {checked}\n"));
+        let _ = writeln!(text, "clean: {checked}");
     } else {
         let bad = report.damaged.len() + report.missing.len();
-        text.push_str(&format!(
+        let _ = writeln!(
+            text,
             "{bad} damaged or missing: {checked}\n\
-             help: the next run that needs one of them makes it again\n"
-        ));
+             help: the next run that needs one of them makes it again"
+        );
     }
     print(&text)?;
     Ok(exit)
@@ -94,13 +97,11 @@ pub fn verify(context: &Context) -> Verdict {
 /// A store that cannot be read, or that a run holds.
 pub fn gc(context: &Context, keep_runs: usize, yes: bool) -> Verdict {
     let store = context.store()?;
-    let lock = store.lock_run("store gc", &mut |_| {})?;
     let roots = GcRoots { runs: store.runs_to_keep(keep_runs)?, ..GcRoots::default() };
     let mut plan = store.gc_plan(roots)?;
     if yes {
         plan = store.gc_perform(&plan)?;
     }
-    drop(lock);
     if context.json() {
         return print_json(&serde_json::json!({
             "performed": yes, "bytes": plan.bytes(), "records": plan.records,
@@ -110,18 +111,19 @@ pub fn gc(context: &Context, keep_runs: usize, yes: bool) -> Verdict {
     }
     let mut text = String::new();
     for label in plan.records.values() {
-        text.push_str(&format!("record  {label}\n"));
+        let _ = writeln!(text, "record  {label}");
     }
     let verb = if yes { "removed" } else { "would remove" };
-    text.push_str(&format!(
-        "{verb} {} records, {} runs, {} trees, {} blobs ({} bytes); {} objects stay\n",
+    let _ = writeln!(
+        text,
+        "{verb} {} records, {} runs, {} trees, {} blobs ({} bytes); {} objects stay",
         plan.records.len(),
         plan.runs.len(),
         plan.trees.len(),
         plan.blobs.len(),
         plan.bytes(),
         plan.kept
-    ));
+    );
     if !yes && !plan.is_empty() {
         text.push_str("nothing was removed; add --yes to do it\n");
     }

@@ -1,5 +1,7 @@
 //! `ngcc trace`: the provenance chain of one number, from its samples back to sources and tools.
 
+use std::fmt::Write as _;
+
 use std::collections::BTreeSet;
 
 use super::context::{Context, print, print_json};
@@ -33,8 +35,14 @@ pub fn run(context: &Context, target: &str, which: &WhichPipeline) -> Verdict {
     follow(&session, &forecasts, node, 0, &mut seen, &mut links)?;
     if links.is_empty() {
         let label = &session.plan.node(node).label;
-        return Err(CommandError::new(Exit::Usage, format!("`{label}` has no result for today's inputs"))
-            .help(format!("ngcc why {label} says why; ngcc pipeline run {} makes it", which.pipeline)));
+        return Err(CommandError::new(
+            Exit::Usage,
+            format!("`{label}` has no result for today's inputs"),
+        )
+        .help(format!(
+            "ngcc why {label} says why; ngcc pipeline run {} makes it",
+            which.pipeline
+        )));
     }
     if context.json() {
         return print_json(&links);
@@ -71,7 +79,7 @@ fn described(session: &Session, link: &Link) -> String {
     let indent = "  ".repeat(*depth);
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
-        text.push_str(&format!("{indent}  {name:<10} {value}\n"));
+        let _ = writeln!(text, "{indent}  {name:<10} {value}");
     };
     line("record", record.key.to_string());
     for (name, artifact) in &record.outputs {

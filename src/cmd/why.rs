@@ -3,6 +3,8 @@
 //! Compares the fields of the key's own encoding, so explanation and key cannot disagree; names the source file or
 //! flag behind a field where it is known.
 
+use std::fmt::Write as _;
+
 use super::context::{Context, print, print_json};
 use super::session::Session;
 use super::{CommandError, Verdict};
@@ -66,19 +68,19 @@ pub fn run(context: &Context, target: &str, which: &WhichPipeline) -> Verdict {
         return print_json(&explanation);
     }
     let mut text = format!("{}: {}\n", explanation.action, explanation.status);
-    text.push_str(&format!("  {}\n", explanation.reason));
+    let _ = writeln!(text, "  {}", explanation.reason);
     if let Some(key) = &explanation.key {
-        text.push_str(&format!("  key {key}\n"));
+        let _ = writeln!(text, "  key {key}");
     }
     if explanation.behind.len() > 1 {
-        text.push_str(&format!("  by way of {}\n", explanation.behind.join(" <- ")));
+        let _ = writeln!(text, "  by way of {}", explanation.behind.join(" <- "));
     }
     for change in &explanation.changes {
-        text.push_str(&format!("\n  {}\n", change.cause));
-        text.push_str(&format!("    field  {}\n", change.field));
+        let _ = writeln!(text, "\n  {}", change.cause);
+        let _ = writeln!(text, "    field  {}", change.field);
         for (word, value) in [("before", &change.before), ("now", &change.now)] {
             let value = value.as_deref().unwrap_or("(not there)");
-            text.push_str(&format!("    {word:<6} {}\n", shortened(value)));
+            let _ = writeln!(text, "    {word:<6} {}", shortened(value));
         }
     }
     print(&text)?;
@@ -124,7 +126,8 @@ pub fn explain_with(
     match &forecasts[node.index()] {
         Forecast::Skipped => {
             explanation.status = "not needed";
-            explanation.reason = "the attempt before it ended well, so this fallback does not run".into();
+            explanation.reason =
+                "the attempt before it ended well, so this fallback does not run".into();
         }
         Forecast::Blocked(why) => {
             explanation.status = "blocked";
@@ -243,7 +246,8 @@ fn cause(
         );
     }
     if let Some(name) = field.strip_prefix("tool ") {
-        let version = session.tools.get(name).map(|t| t.identity.version.clone()).unwrap_or_default();
+        let version =
+            session.tools.get(name).map(|t| t.identity.version.clone()).unwrap_or_default();
         return format!("tool `{name}` {verb} (now {version})");
     }
     match field {

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use super::meter::Meter;
 use super::process::{Child, Exit, Finished, Interrupt, Limits, Reader, Runner, Stdout};
-use crate::clock::Clock;
 use crate::action::{ActionSpec, Bound, BoundInput, Source};
 use crate::artifact::Artifact;
+use crate::clock::Clock;
 use crate::digest::{BlobId, Digest};
 use crate::host::HostFacts;
 use crate::name::RelPath;
@@ -258,10 +258,7 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// As [`Job::read`], or when it is not of that shape.
-    pub fn read_json<T: serde::de::DeserializeOwned>(
-        &self,
-        artifact: Artifact,
-    ) -> Result<T, Stop> {
+    pub fn read_json<T: serde::de::DeserializeOwned>(&self, artifact: Artifact) -> Result<T, Stop> {
         let bytes = self.read(artifact)?;
         serde_json::from_slice(&bytes).map_err(|error| {
             let id = artifact.digest().short();
@@ -448,7 +445,8 @@ impl<'a> Job<'a> {
     pub fn failure_of(&self, exit: &Exit, program: &str) -> Option<Failure> {
         let program = program.strip_prefix("tool:").unwrap_or(program);
         let last = self.last_log_line();
-        let with_log = |text: String| if last.is_empty() { text } else { format!("{text}: {last}") };
+        let with_log =
+            |text: String| if last.is_empty() { text } else { format!("{text}: {last}") };
         Some(match exit {
             Exit::Code(0) => return None,
             Exit::Code(code) => Failure::new(
@@ -463,13 +461,15 @@ impl<'a> Job<'a> {
                 FailureClass::Timeout,
                 format!("`{program}` took longer than its limit of {} s", limit.as_secs_f64()),
             ),
-            Exit::Memory => {
-                Failure::new(FailureClass::Memory, format!("`{program}` went over its memory limit"))
-            }
+            Exit::Memory => Failure::new(
+                FailureClass::Memory,
+                format!("`{program}` went over its memory limit"),
+            ),
             Exit::Interrupted => Failure::new(FailureClass::Interrupted, "interrupted"),
-            Exit::Spawn(why) => {
-                Failure::new(FailureClass::Spawn, format!("`{program}` could not be started: {why}"))
-            }
+            Exit::Spawn(why) => Failure::new(
+                FailureClass::Spawn,
+                format!("`{program}` could not be started: {why}"),
+            ),
         })
     }
 

@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use super::bind::{self, Bindable, Settled};
-use super::job::{Bench, Job, Stop, Yield};
 use super::interrupt::Level;
+use super::job::{Bench, Job, Stop, Yield};
 use super::sched::Scheduler;
 use crate::action::{Bound, Claim, NodeId, Source};
 use crate::artifact::{Artifact, Entry};
@@ -322,7 +322,10 @@ impl<'r> Loop<'r> {
     fn repair(&mut self, node: NodeId, digest: Digest) -> Option<Failure> {
         let broken = |what: String| Some(Failure::new(FailureClass::Store, what));
         let Some(maker) = self.maker_of(digest) else {
-            return broken(format!("{} is damaged and nothing here makes it again", digest.short()));
+            return broken(format!(
+                "{} is damaged and nothing here makes it again",
+                digest.short()
+            ));
         };
         let count = self.repairs.entry(maker).or_insert(0);
         *count += 1;
@@ -392,17 +395,15 @@ fn carry_out(work: Work<'_>, registry: Registry, node: NodeId, claim: Claim) -> 
         )),
     };
     if let Ok(made) = &result
-        && let Some(missing) = spec.outputs.iter().find(|name| !made.outputs.contains_key(name.as_ref()))
+        && let Some(missing) =
+            spec.outputs.iter().find(|name| !made.outputs.contains_key(name.as_ref()))
     {
         let text = format!("output `{missing}` was not made");
         result = Err(Stop::new(FailureClass::Output, text));
     }
     let wall = begun.elapsed();
-    let log = if job.trace.log.is_empty() {
-        None
-    } else {
-        bench.store.put_bytes(&job.trace.log).ok()
-    };
+    let log =
+        if job.trace.log.is_empty() { None } else { bench.store.put_bytes(&job.trace.log).ok() };
     let result = result.and_then(|made| {
         let trace = job.trace;
         let record = Record {
@@ -418,7 +419,9 @@ fn carry_out(work: Work<'_>, registry: Registry, node: NodeId, claim: Claim) -> 
                 tools: spec
                     .tools
                     .iter()
-                    .filter_map(|name| Some((name.clone(), bench.tools.get(name)?.identity.clone())))
+                    .filter_map(|name| {
+                        Some((name.clone(), bench.tools.get(name)?.identity.clone()))
+                    })
                     .collect(),
                 started,
                 ended: bench.clock.utc(),

@@ -217,6 +217,34 @@ fn mitigations(root: &Path) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
+/// What counts cycles on this machine, as far as files tell: `hw-cycles` where a core's performance counters are
+/// there and allowed, else the constant-rate counter of the architecture. The drivers find out for certain.
+#[must_use]
+pub fn cycle_source(root: &Path) -> &'static str {
+    let devices = root.join("sys/bus/event_source/devices");
+    let core = ["cpu", "cpu_core", "armv8_pmuv3_0", "armv8_pmuv3"];
+    let counters = core.iter().any(|name| devices.join(name).is_dir());
+    let paranoid = text(root, "proc/sys/kernel/perf_event_paranoid");
+    let allowed = paranoid.and_then(|t| t.parse::<i32>().ok()).is_some_and(|level| level <= 2);
+    if counters && allowed {
+        "hw-cycles"
+    } else if cfg!(target_arch = "x86_64") {
+        "tsc"
+    } else if cfg!(target_arch = "aarch64") {
+        "cntvct"
+    } else {
+        "none"
+    }
+}
+
+/// The largest resident set of this process so far, bytes; 0 where the system does not say.
+#[must_use]
+pub fn own_peak_memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,32 +325,4 @@ mod tests {
         assert_eq!(cpu_list(""), [0_u32; 0]);
         assert_eq!(cpu_list("x,3"), [3]);
     }
-}
-
-/// What counts cycles on this machine, as far as files tell: `hw-cycles` where a core's performance counters are
-/// there and allowed, else the constant-rate counter of the architecture. The drivers find out for certain.
-#[must_use]
-pub fn cycle_source(root: &Path) -> &'static str {
-    let devices = root.join("sys/bus/event_source/devices");
-    let core = ["cpu", "cpu_core", "armv8_pmuv3_0", "armv8_pmuv3"];
-    let counters = core.iter().any(|name| devices.join(name).is_dir());
-    let paranoid = text(root, "proc/sys/kernel/perf_event_paranoid");
-    let allowed = paranoid.and_then(|t| t.parse::<i32>().ok()).is_some_and(|level| level <= 2);
-    if counters && allowed {
-        "hw-cycles"
-    } else if cfg!(target_arch = "x86_64") {
-        "tsc"
-    } else if cfg!(target_arch = "aarch64") {
-        "cntvct"
-    } else {
-        "none"
-    }
-}
-
-/// The largest resident set of this process so far, bytes; 0 where the system does not say.
-#[must_use]
-pub fn own_peak_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) * 1024
 }

@@ -55,11 +55,14 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     Err(Stop::new(FailureClass::Exit, format!("does not compile ({})", reasons.join("; "))))
 }
 
-type Libraries =
-    (crate::artifact::Artifact, crate::artifact::Artifact, BTreeMap<String, Binding>);
+type Libraries = (crate::artifact::Artifact, crate::artifact::Artifact, BTreeMap<String, Binding>);
 
 /// One flag set: the libraries, or the compiler's first error.
-fn compile(job: &mut Job<'_>, recipe: &Recipe, set: &FlagSet) -> Result<Result<Libraries, String>, Stop> {
+fn compile(
+    job: &mut Job<'_>,
+    recipe: &Recipe,
+    set: &FlagSet,
+) -> Result<Result<Libraries, String>, Stop> {
     let scratch = job.scratch()?.to_path_buf();
     let text = scratch.to_string_lossy().into_owned();
     // The cmake crate insists on a last part called `build`.
@@ -69,7 +72,8 @@ fn compile(job: &mut Job<'_>, recipe: &Recipe, set: &FlagSet) -> Result<Result<L
     }
     check_commands(&scratch.join(&directory), recipe, set, &text)?;
     let objects = objects_below(&scratch.join(&directory))?;
-    let parts: Vec<(&str, &[u8])> = objects.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
+    let parts: Vec<(&str, &[u8])> =
+        objects.iter().map(|(n, b)| (n.as_str(), b.as_slice())).collect();
     let binding = elf::binding(&parts);
     let wrapped: Vec<&str> = WRAPPED
         .iter()
@@ -107,9 +111,10 @@ fn cmake(
     )?;
     let tools = job.bench().tools;
     let path = |name: &str| {
-        tools.require(name).map(|t| t.path.clone()).map_err(|error| {
-            Stop::new(FailureClass::Refused, error.to_string())
-        })
+        tools
+            .require(name)
+            .map(|t| t.path.clone())
+            .map_err(|error| Stop::new(FailureClass::Refused, error.to_string()))
     };
     let order = Request {
         source: scratch.join(&project),
@@ -123,7 +128,8 @@ fn cmake(
         jobs: 1,
     };
     let name = format!("cmake-{}.json", set.name);
-    let json = serde_json::to_vec(&order).map_err(|e| Stop::new(FailureClass::Refused, e.to_string()))?;
+    let json =
+        serde_json::to_vec(&order).map_err(|e| Stop::new(FailureClass::Refused, e.to_string()))?;
     std::fs::write(scratch.join(&name), json)?;
     let env = order.environment(&job.search_path());
     let before = job.trace.log.len();
@@ -147,7 +153,8 @@ fn cmake(
         (Exit::Code(_), Some(line)) => Ok(Err(line.trim().chars().take(300).collect())),
         (exit, _) => {
             let failure = job.failure_of(exit, "cmake");
-            Err(failure.map_or_else(|| Stop::new(FailureClass::Exit, "cmake failed"), Stop::Failure))
+            Err(failure
+                .map_or_else(|| Stop::new(FailureClass::Exit, "cmake failed"), Stop::Failure))
         }
     }
 }
@@ -209,7 +216,8 @@ fn check_commands(build: &Path, recipe: &Recipe, set: &FlagSet, scratch: &str) -
 /// The candidate's and helpers' object files.
 fn objects_below(build: &Path) -> Result<Vec<(String, Vec<u8>)>, Stop> {
     let mut objects = Vec::new();
-    for entry in walkdir::WalkDir::new(build).sort_by_file_name().into_iter().filter_map(Result::ok) {
+    for entry in walkdir::WalkDir::new(build).sort_by_file_name().into_iter().filter_map(Result::ok)
+    {
         let path = entry.path().to_string_lossy().into_owned();
         let ours = path.contains("candidate.dir/") || path.contains("helpers.dir/");
         if ours && path.ends_with(".o") {

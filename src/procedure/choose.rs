@@ -60,8 +60,13 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     let last = candidates.iter().position(|c| MEASURED.contains(&c.status.as_str()));
     let Some(index) = best.or(last) else {
         let mut why: Vec<String> = reasons.iter().map(|(s, r)| format!("{s}: {r}")).collect();
-        why.extend(candidates.iter().map(|c| format!("{}: {} {}", c.attempt.flags, c.status, c.detail)));
-        return Err(Stop::new(FailureClass::Refused, format!("no build to measure ({})", why.join("; "))));
+        why.extend(
+            candidates.iter().map(|c| format!("{}: {} {}", c.attempt.flags, c.status, c.detail)),
+        );
+        return Err(Stop::new(
+            FailureClass::Refused,
+            format!("no build to measure ({})", why.join("; ")),
+        ));
     };
     let chosen = &candidates[index];
     let mut rejected = chosen.attempt.rejected.clone();

@@ -75,7 +75,9 @@ impl Recipe {
 /// A CMake bracket argument: no character in it means anything.
 fn quoted(text: &str) -> String {
     let mut level = 1;
-    while text.contains(&format!("]{}]", "=".repeat(level))) || text.ends_with(&format!("]{}", "=".repeat(level))) {
+    while text.contains(&format!("]{}]", "=".repeat(level)))
+        || text.ends_with(&format!("]{}", "=".repeat(level)))
+    {
         level += 1;
     }
     let bars = "=".repeat(level);
@@ -123,24 +125,29 @@ pub fn text(recipe: &Recipe, set: &FlagSet, scratch: &str, wrapped: Option<&[&st
          set(CMAKE_EXPORT_COMPILE_COMMANDS ON)\n",
     );
     let mut objects = Vec::new();
-    let mut object_library = |name: &str, sources: &[String], defines: &[String], includes: &[String]| {
-        let _ = write!(out, "add_library({name} OBJECT{})\n", list(sources.iter().map(String::as_str)));
-        let _ = write!(
+    let mut object_library = |name: &str,
+                              sources: &[String],
+                              defines: &[String],
+                              includes: &[String]| {
+        let _ =
+            writeln!(out, "add_library({name} OBJECT{})", list(sources.iter().map(String::as_str)));
+        let _ = writeln!(
             out,
-            "target_include_directories({name} PRIVATE{})\n",
+            "target_include_directories({name} PRIVATE{})",
             list(includes.iter().map(String::as_str))
         );
         if !defines.is_empty() {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "target_compile_definitions({name} PRIVATE{})\n",
+                "target_compile_definitions({name} PRIVATE{})",
                 list(defines.iter().map(String::as_str))
             );
         }
-        let shell: Vec<String> = cflags.iter().map(|f| format!("SHELL:{}", shell_quoted(f))).collect();
-        let _ = write!(
+        let shell: Vec<String> =
+            cflags.iter().map(|f| format!("SHELL:{}", shell_quoted(f))).collect();
+        let _ = writeln!(
             out,
-            "target_compile_options({name} PRIVATE{})\n",
+            "target_compile_options({name} PRIVATE{})",
             list(shell.iter().map(String::as_str))
         );
         objects.push(format!("$<TARGET_OBJECTS:{name}>"));
@@ -177,17 +184,27 @@ pub fn text(recipe: &Recipe, set: &FlagSet, scratch: &str, wrapped: Option<&[&st
     let mut shim_includes = includes.clone();
     shim_includes.push(format!("{scratch}/ngcc/driver"));
     object_library("shim", &[format!("{scratch}/ngcc/driver/shim.c")], &shim, &shim_includes);
-    library(&mut out, &recipe.label, "instance", &objects, recipe, set, scratch, "exports.map", &[]);
+    library(
+        &mut out,
+        &recipe.label,
+        "instance",
+        &objects,
+        recipe,
+        set,
+        scratch,
+        "exports.map",
+        &[],
+    );
     if let Some(wrapped) = wrapped {
         let switches: Vec<String> = WRAPPED
             .iter()
             .filter(|(symbol, _)| wrapped.contains(symbol))
             .map(|(_, switch)| (*switch).to_owned())
             .collect();
-        let _ = write!(
+        let _ = writeln!(
             out,
             "add_library(hashprof OBJECT{})\ntarget_compile_definitions(hashprof PRIVATE{})\n\
-             target_compile_options(hashprof PRIVATE -std=c99 -O2 -fPIC{})\n",
+             target_compile_options(hashprof PRIVATE -std=c99 -O2 -fPIC{})",
             list([format!("{scratch}/ngcc/driver/hashprof.c").as_str()]),
             list(switches.iter().map(String::as_str)),
             list([format!("-ffile-prefix-map={scratch}=.").as_str()]),
@@ -195,7 +212,17 @@ pub fn text(recipe: &Recipe, set: &FlagSet, scratch: &str, wrapped: Option<&[&st
         let mut all = objects.clone();
         all.push("$<TARGET_OBJECTS:hashprof>".to_owned());
         let wraps: Vec<String> = wrapped.iter().map(|s| format!("-Wl,--wrap={s}")).collect();
-        library(&mut out, "profiled", "profiled", &all, recipe, set, scratch, "exports_profile.map", &wraps);
+        library(
+            &mut out,
+            "profiled",
+            "profiled",
+            &all,
+            recipe,
+            set,
+            scratch,
+            "exports_profile.map",
+            &wraps,
+        );
     }
     out
 }
@@ -223,12 +250,12 @@ fn library(
     link.extend(more.iter().cloned());
     let mut libraries = vec!["m"];
     libraries.extend(recipe.libraries.iter().map(|l| l.name.as_str()));
-    let _ = write!(
+    let _ = writeln!(
         out,
         "add_library({target} SHARED {})\n\
          set_target_properties({target} PROPERTIES OUTPUT_NAME {} LINKER_LANGUAGE C NO_SONAME ON)\n\
          target_link_options({target} PRIVATE{})\n\
-         target_link_libraries({target} PRIVATE{})\n",
+         target_link_libraries({target} PRIVATE{})",
         objects.join(" "),
         quoted(file),
         list(link.iter().map(String::as_str)),

@@ -17,7 +17,8 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     let Some((program, args)) = argv.split_first() else {
         return Err(Stop::new(FailureClass::Refused, "the argv is empty"));
     };
-    let place = |text: &String| text.replace("{in}", "{scratch}/in").replace("{out}", "{scratch}/out");
+    let place =
+        |text: &String| text.replace("{in}", "{scratch}/in").replace("{out}", "{scratch}/out");
     for path in outputs.values() {
         if let Some(parent) = out.join(path).parent() {
             std::fs::create_dir_all(parent)?;
@@ -33,16 +34,17 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     };
     let finished = job.run(&command)?;
     let mut made = Yield::default();
-    match finished.exit {
-        Exit::Code(code) if finding_codes.contains(&code) => made.findings.push(Finding {
+    if let Exit::Code(code) = finished.exit
+        && finding_codes.contains(&code)
+    {
+        made.findings.push(Finding {
             code: format!("{}-{code}", job.spec().stage),
-            message: format!("`{program}` ended with status {code}, which the pipeline calls a finding"),
-        }),
-        ref exit => {
-            if let Some(failure) = job.failure_of(exit, program) {
-                return Err(Stop::Failure(failure));
-            }
-        }
+            message: format!(
+                "`{program}` ended with status {code}, which the pipeline calls a finding"
+            ),
+        });
+    } else if let Some(failure) = job.failure_of(&finished.exit, program) {
+        return Err(Stop::Failure(failure));
     }
     for (name, path) in &outputs {
         let path = out.join(path);

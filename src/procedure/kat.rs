@@ -55,7 +55,9 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
             Some((_, status)) => (Some(*status), result_detail(&log)),
             None => return Err(failed(job, &finished.exit)),
         },
-        _ => return Err(failed(job, &finished.exit)),
+        Exit::Signal(_) | Exit::Timeout(_) | Exit::Memory | Exit::Interrupted | Exit::Spawn(_) => {
+            return Err(failed(job, &finished.exit));
+        }
     };
     let digested = digested.unwrap_or(Digested { sha256: String::new(), records: 0, bytes: 0 });
     let (status, detail) = match (status, &expected) {
@@ -64,14 +66,18 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
         (None, Some(expected)) => {
             let count_fits = limit.is_none_or(|limit| limit == digested.records);
             if digested.sha256 == expected.sha256 && count_fits {
-                let detail = limit.map_or_else(String::new, |n| format!("(first {n} records only)"));
+                let detail =
+                    limit.map_or_else(String::new, |n| format!("(first {n} records only)"));
                 ("PASS", detail)
             } else {
                 let detail = if count_fits {
                     difference(job, &text_path, whole, expected, mode)?
                 } else {
                     let made = digested.records;
-                    format!("the published digest covers {} records, {made} were made", limit.unwrap_or(0))
+                    format!(
+                        "the published digest covers {} records, {made} were made",
+                        limit.unwrap_or(0)
+                    )
                 };
                 ("MISMATCH", detail)
             }
@@ -222,7 +228,8 @@ mod tests {
     #[test]
     fn a_text_over_the_limit_is_dropped_but_still_passed_on() {
         let dir = tempfile::tempdir().unwrap();
-        let mut kept = Kept { file: File::create(dir.path().join("t")).unwrap(), left: 3, whole: true };
+        let mut kept =
+            Kept { file: File::create(dir.path().join("t")).unwrap(), left: 3, whole: true };
         let mut out = Vec::new();
         Tee { stream: &mut &b"abcdef"[..], kept: &mut kept }.read_to_end(&mut out).unwrap();
         assert_eq!(out, b"abcdef");

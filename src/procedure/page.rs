@@ -76,7 +76,8 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
                 evidence.count(slot);
             }
             for (operation, slot) in &mut instance.profile {
-                *slot = evidence.fetch(&place, &format!("profile/{operation}"), "profile", known)?;
+                *slot =
+                    evidence.fetch(&place, &format!("profile/{operation}"), "profile", known)?;
             }
             instance.sizes = evidence.fetch(&place, "sizes", "sizes", known)?;
         }
@@ -146,9 +147,8 @@ impl Evidence<'_, '_> {
         artifact: Artifact,
     ) -> Result<Outcome<T>, Stop> {
         let bytes = self.job.read(artifact)?;
-        let result = serde_json::from_slice(&bytes).map_err(|error| {
-            Stop::new(FailureClass::Output, format!("{place}/{role}: {error}"))
-        })?;
+        let result = serde_json::from_slice(&bytes)
+            .map_err(|error| Stop::new(FailureClass::Output, format!("{place}/{role}: {error}")))?;
         let record = format!("records/{place}__{}.json", role.replace('/', "_"));
         if let (Ok(path), Artifact::Blob(blob)) = (record.parse(), artifact) {
             let len = bytes.len() as u64;

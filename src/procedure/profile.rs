@@ -36,7 +36,11 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     reason = "clamped to `max` before the conversion"
 )]
 fn iterations(t1: f64, target_s: f64, max: u64) -> u64 {
-    if t1 > 60.0 { 1 } else { ((target_s / t1.max(1e-8)).ceil().min(1e9) as u64).clamp(3, max.max(3)) }
+    if t1 > 60.0 {
+        1
+    } else {
+        ((target_s / t1.max(1e-8)).ceil().min(1e9) as u64).clamp(3, max.max(3))
+    }
 }
 
 fn misread(text: String) -> Stop {

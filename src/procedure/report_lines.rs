@@ -25,7 +25,9 @@ impl Lines {
                 ["META", key, value] => {
                     lines.meta.insert((*key).to_owned(), (*value).to_owned());
                 }
-                [word @ ("TRIAL" | "USAGE"), rest @ ..] if rest.len() == 4 => lines.push(word, rest),
+                [word @ ("TRIAL" | "USAGE"), rest @ ..] if rest.len() == 4 => {
+                    lines.push(word, rest);
+                }
                 ["TICKS", rest @ ..] if rest.len() == 2 => lines.push("TICKS", rest),
                 ["TOTAL", rest @ ..] if rest.len() == 2 => lines.push("TOTAL", rest),
                 ["CALL", rest @ ..] if rest.len() == 5 => lines.push("CALL", rest),

@@ -25,7 +25,9 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
         {
             made.findings.push(Finding {
                 code: "size-differs".into(),
-                message: format!("{name} is {found} bytes in the library, {wanted} in the catalogue"),
+                message: format!(
+                    "{name} is {found} bytes in the library, {wanted} in the catalogue"
+                ),
             });
         }
     }

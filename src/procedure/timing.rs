@@ -122,7 +122,8 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
         // The buffer that keeps the samples is in both figures alike; the published driver has none.
         let buffer = read("sample_buffer_bytes")?;
         let own = |bytes: u64| bytes.saturating_sub(buffer);
-        rss = (rss.0.max(own(read("baseline_rss_bytes")?)), rss.1.max(own(read("peak_rss_bytes")?)));
+        rss =
+            (rss.0.max(own(read("baseline_rss_bytes")?)), rss.1.max(own(read("peak_rss_bytes")?)));
         trials.extend(done.trials);
     }
     let lines = &first.lines;

@@ -78,6 +78,16 @@ pub fn environment(input: &PageInput) -> &BTreeMap<String, String> {
     }
 }
 
+/// The architecture: the system's, or what the host says when the system's file leaves it open (`any`).
+#[must_use]
+pub fn architecture(input: &PageInput) -> &str {
+    let declared = input.system.arch.as_str();
+    match declared {
+        "any" | "" => environment(input).get("architecture").map_or(declared, String::as_str),
+        _ => declared,
+    }
+}
+
 /// Why a timing that is there has no figures.
 #[must_use]
 pub fn unusable(timing: &Timing) -> Option<String> {

@@ -7,17 +7,22 @@ use super::input::{Function, IndexInput, IndexRow};
 use super::tables::status;
 use super::wording;
 use crate::name::natural_order;
+use crate::units;
 
 /// Builds the page.
 #[must_use]
 pub fn page(input: &IndexInput) -> Doc {
-    let arch = wording::architecture(&input.system.arch);
+    let system = &input.system;
+    let title = match system.arch.as_str() {
+        "any" | "" => format!("Performance — system {}", system.id),
+        arch => format!("Performance — {}, system {}", wording::architecture(arch), system.id),
+    };
     let mut groups: BTreeMap<Function, Vec<&IndexRow>> = BTreeMap::new();
     for row in sorted(input) {
         groups.entry(row.function).or_default().push(row);
     }
     Doc {
-        title: format!("Performance — {arch}, system {}", input.system.id),
+        title,
         trail: vec![Cell::text("Pipeline: "), Cell::code(&input.pipeline)],
         lead: lead(input),
         sections: groups.into_iter().map(|(function, rows)| section(function, rows)).collect(),
@@ -54,8 +59,11 @@ fn lead(input: &IndexInput) -> Vec<Vec<Cell>> {
     for (status, n) in input.submissions.iter().flat_map(|r| &r.kat) {
         *all.entry(status.clone()).or_default() += n;
     }
-    line.push(verdicts(&all));
-    line.push(Cell::text(format!("; {} not announced.", wording::count(surprises, "finding"))));
+    for (i, (status, n)) in all.into_iter().enumerate() {
+        line.extend((i > 0).then(|| Cell::text(", ")));
+        line.push(verdicts(&BTreeMap::from([(status, n)])));
+    }
+    line.push(Cell::text(format!("; {}.", wording::count(surprises, "unexpected finding"))));
     lead.push(line);
     lead
 }
@@ -113,8 +121,14 @@ fn verdicts(kat: &BTreeMap<String, u64>) -> Cell {
     }
     let classes: Vec<Class> = each.iter().map(|(s, _)| status(s)).collect();
     let worst = [Class::Bad, Class::Warn, Class::Ok].into_iter().find(|c| classes.contains(c));
-    let text: Vec<String> = each.iter().map(|(status, n)| format!("{n} {status}")).collect();
+    let text: Vec<String> =
+        each.iter().map(|(status, n)| format!("{n} {}", named(status))).collect();
     Cell::text(text.join(", ")).class(worst.unwrap_or(Class::Muted))
+}
+
+/// A verdict in words; `–` is the lack of one.
+fn named(status: &str) -> &str {
+    if status == units::NONE { "without a verdict" } else { status }
 }
 
 fn findings(row: &IndexRow) -> Cell {
@@ -122,7 +136,7 @@ fn findings(row: &IndexRow) -> Cell {
     match (row.findings, row.expected_findings) {
         (0, 0) => Cell::text("0").class(Class::Muted),
         (0, _) => Cell::text(expected).class(Class::Muted),
-        (n, 0) => Cell::text(n.to_string()).class(Class::Bad),
-        (n, _) => Cell::text(format!("{n}, {expected}")).class(Class::Bad),
+        (n, 0) => Cell::text(format!("{n} unexpected")).class(Class::Bad),
+        (n, _) => Cell::text(format!("{n} unexpected, {expected}")).class(Class::Bad),
     }
 }

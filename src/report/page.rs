@@ -2,13 +2,13 @@
 
 use super::doc::{Cell, Class, Doc};
 use super::input::PageInput;
-use super::{tables, wording};
+use super::{figures, tables, wording};
 
 /// Builds the page.
 #[must_use]
 pub fn page(input: &PageInput) -> Doc {
     let (submission, system) = (&input.submission, &input.system);
-    let arch = wording::architecture(&system.arch);
+    let arch = wording::architecture(figures::architecture(input));
     Doc {
         title: format!(
             "{} {} — performance on {arch} (system {})",
@@ -45,7 +45,7 @@ fn lead(input: &PageInput) -> Vec<Vec<Cell>> {
     let mut lead = vec![vec![Cell::text(format!(
         "Measured independently, in the structure of §3.5 (1)–(7) of the NICCS {} self-assessment guide; this is not \
          the submitters' own assessment.",
-        wording::guide(&input.system.arch)
+        wording::guide(figures::architecture(input))
     ))]];
     if !input.system.description.is_empty() {
         lead.push(vec![Cell::text(format!(

@@ -95,6 +95,17 @@ mod tests {
         assert_eq!(quotes(&plain), quotes(&hostile));
     }
 
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_text_leaves_the_markup_as_it_is(text in proptest::prelude::any::<String>()) {
+            let page = render(&doc(&text));
+            // An unfit link is dropped with its two tags; nothing else may change.
+            let plain = render(&doc("x")).matches('<').count();
+            proptest::prop_assert!([plain, plain - 2].contains(&page.matches('<').count()));
+        }
+    }
+
     #[test]
     fn the_page_needs_no_script_and_no_network() {
         let page = render(&doc("x"));

@@ -44,6 +44,7 @@ pub(super) fn architecture(arch: &str) -> &str {
     match arch {
         "x86_64" => "x86-64",
         "aarch64" => "AArch64",
+        "any" | "" => "an unnamed architecture",
         other => other,
     }
 }
@@ -83,7 +84,7 @@ pub(super) fn processor(facts: &Facts) -> String {
 pub(super) fn clock(facts: &Facts, arch: &str) -> String {
     let khz = |name| number(facts, name).map(|k| format!("{:.2} GHz", k / 1e6));
     let governor = fact(facts, "cpufreq_governor").unwrap_or("unknown");
-    let smt = fact(facts, "smt_control").unwrap_or("unknown");
+    let smt = fact(facts, "smt_control").or_else(|| fact(facts, "smt")).unwrap_or("unknown");
     let smt_form = match smt {
         "notsupported" | "notimplemented" => "none",
         other => other,

@@ -51,15 +51,28 @@ pub enum NoFiles {
 }
 
 /// Endings of files that may be compiled or included. Anything else in a tree is never used.
-const CODE: [&str; 12] =
-    ["c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx", "inc", "s", "S", "def"];
+const CODE: [&str; 12] = ["c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx", "inc", "s", "S", "def"];
 
 /// Base names that a pattern with wildcards never picks up: drivers, tests, benchmarks. Source: the reference
 /// harness' default rule.
 fn is_driver(name: &str) -> bool {
     const STARTS: [&str; 16] = [
-        "KAT_", "PQCgenKAT", "main", "test", "bench", "speed", "cpucycles", "osfreq", "run_bench",
-        "selftest", "self_test", "example", "demo", "kat_", "kat.", "SPEED_",
+        "KAT_",
+        "PQCgenKAT",
+        "main",
+        "test",
+        "bench",
+        "speed",
+        "cpucycles",
+        "osfreq",
+        "run_bench",
+        "selftest",
+        "self_test",
+        "example",
+        "demo",
+        "kat_",
+        "kat.",
+        "SPEED_",
     ];
     const BEFORE_DOT: [&str; 6] = ["_test.", "test_.", "_bench.", "bench_.", "_main.", "_kat."];
     STARTS.iter().any(|s| name.starts_with(s)) || BEFORE_DOT.iter().any(|s| name.contains(s))
@@ -71,18 +84,17 @@ fn is_driver(name: &str) -> bool {
 /// [`NoFiles`] for a pattern without a match, a path outside the tree or a missing header.
 pub fn expand(recipe: &Recipe, files: &Files) -> Result<InstanceFiles, NoFiles> {
     let base = place("", &recipe.directory)?;
-    let includes = recipe
-        .include
-        .iter()
-        .map(|dir| place(&base, dir))
-        .collect::<Result<Vec<_>, _>>()?;
+    let includes =
+        recipe.include.iter().map(|dir| place(&base, dir)).collect::<Result<Vec<_>, _>>()?;
     let mut sources: Vec<RelPath> = Vec::new();
     for pattern in &recipe.sources {
         let pattern_in_tree = place(&base, pattern)?;
         let wild = pattern_in_tree.contains(['*', '?']);
         let mut found = false;
         for path in files.keys() {
-            if !Pattern::from(pattern_in_tree.as_str()).matches(path.as_str()) || sources.contains(path) {
+            if !Pattern::from(pattern_in_tree.as_str()).matches(path.as_str())
+                || sources.contains(path)
+            {
                 continue;
             }
             found = true;
@@ -90,7 +102,8 @@ pub fn expand(recipe: &Recipe, files: &Files) -> Result<InstanceFiles, NoFiles> 
                 continue;
             }
             let dropped = recipe.exclude.iter().any(|exclude| {
-                place(&base, exclude).is_ok_and(|e| Pattern::from(e.as_str()).matches(path.as_str()))
+                place(&base, exclude)
+                    .is_ok_and(|e| Pattern::from(e.as_str()).matches(path.as_str()))
             });
             if !dropped {
                 sources.push(path.clone());
@@ -114,11 +127,8 @@ pub fn expand(recipe: &Recipe, files: &Files) -> Result<InstanceFiles, NoFiles> 
     let mut inputs = Files::new();
     let wanted: BTreeSet<&RelPath> = sources.iter().collect();
     let below: Vec<String> = includes.iter().chain([&base]).cloned().collect();
-    let extra: Vec<String> = recipe
-        .headers
-        .iter()
-        .map(|pattern| place(&base, pattern))
-        .collect::<Result<_, _>>()?;
+    let extra: Vec<String> =
+        recipe.headers.iter().map(|pattern| place(&base, pattern)).collect::<Result<_, _>>()?;
     for (path, content) in files {
         let code = path.file_name().rsplit_once('.').is_some_and(|(_, end)| CODE.contains(&end));
         let near = below.iter().any(|dir| {
@@ -142,12 +152,17 @@ pub fn expand(recipe: &Recipe, files: &Files) -> Result<InstanceFiles, NoFiles> 
         inputs.insert(path.clone(), action::Source::File(patch.with.clone()));
     }
     let header_found = includes.iter().any(|dir| {
-        let path = if dir.is_empty() { recipe.header.clone() } else { format!("{dir}/{}", recipe.header) };
+        let path =
+            if dir.is_empty() { recipe.header.clone() } else { format!("{dir}/{}", recipe.header) };
         place("", &path).is_ok_and(|p| files.keys().any(|f| f.as_str() == p))
     });
     if !header_found {
-        let searched = includes.iter().map(|d| if d.is_empty() { "." } else { d }).collect::<Vec<_>>();
-        return Err(NoFiles::NoHeader { header: recipe.header.clone(), searched: searched.join(", ") });
+        let searched =
+            includes.iter().map(|d| if d.is_empty() { "." } else { d }).collect::<Vec<_>>();
+        return Err(NoFiles::NoHeader {
+            header: recipe.header.clone(),
+            searched: searched.join(", "),
+        });
     }
     Ok(InstanceFiles { inputs, sources, includes, our_auxfunc, our_drng })
 }

@@ -52,16 +52,17 @@ impl<'a> Planner<'a> {
         };
         let subject = &subject;
         let pipeline = self.pipeline;
-        let stage_of = |wanted: fn(&StageKind) -> bool| {
-            pipeline.stages.iter().find(|s| wanted(&s.kind))
-        };
+        let stage_of =
+            |wanted: fn(&StageKind) -> bool| pipeline.stages.iter().find(|s| wanted(&s.kind));
         let kat = stage_of(|k| matches!(k, StageKind::Kat { .. })).filter(|s| self.wanted(&s.name));
         for stage in &self.pipeline.stages {
             if !self.wanted(&stage.name) {
                 continue;
             }
             match &stage.kind {
-                StageKind::Build { flags } => self.plan_builds(subject, stage, flags, kat, &mut planned.roles),
+                StageKind::Build { flags } => {
+                    self.plan_builds(subject, stage, flags, kat, &mut planned.roles);
+                }
                 StageKind::Timing(settings) => {
                     for operation in &settings.operations {
                         self.plan_timing(subject, stage, operation, &mut planned.roles);
@@ -110,10 +111,8 @@ impl<'a> Planner<'a> {
             let mut spec = self.action(label, &stage.name, &stage.limits, procedure::BUILD);
             self.fill_build(subject, &sets[first..], &mut spec);
             if let Some((_, build, test)) = tried.last() {
-                spec.inputs.insert(
-                    input_path("previous.json"),
-                    Source::From(*build, "attempt".into()),
-                );
+                spec.inputs
+                    .insert(input_path("previous.json"), Source::From(*build, "attempt".into()));
                 spec.unless_good = test.iter().copied().collect();
             }
             spec.tentative = true;
@@ -196,7 +195,13 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn plan_kat(&mut self, subject: &Subject<'a>, stage: &Stage, suffix: &str, build: NodeId) -> NodeId {
+    fn plan_kat(
+        &mut self,
+        subject: &Subject<'a>,
+        stage: &Stage,
+        suffix: &str,
+        build: NodeId,
+    ) -> NodeId {
         let StageKind::Kat { records, keep_text } = &stage.kind else { return build };
         let drivers = self.drivers();
         let Subject { submission, instance, recipe, .. } = subject;
@@ -214,7 +219,8 @@ impl<'a> Planner<'a> {
         spec.params.insert("records", count.map(|c| c.to_string()).unwrap_or_default());
         spec.params.insert("keep", keep_text.unwrap_or(16 << 20).to_string());
         spec.params.insert("id", submission.id.to_string());
-        spec.params.insert("instance", recipe.kat_name.clone().unwrap_or_else(|| instance.to_string()));
+        spec.params
+            .insert("instance", recipe.kat_name.clone().unwrap_or_else(|| instance.to_string()));
         spec.params.insert("label", instance.to_string());
         spec.outputs = vec!["kat".into()];
         spec.tools = vec!["libc".into()];
@@ -226,8 +232,15 @@ impl<'a> Planner<'a> {
         self.builder.add(spec)
     }
 
-    fn plan_timing(&mut self, subject: &Subject<'a>, stage: &Stage, operation: &str, roles: &mut Roles) {
-        let (StageKind::Timing(settings), Some(choice)) = (&stage.kind, roles.get("choice").copied())
+    fn plan_timing(
+        &mut self,
+        subject: &Subject<'a>,
+        stage: &Stage,
+        operation: &str,
+        roles: &mut Roles,
+    ) {
+        let (StageKind::Timing(settings), Some(choice)) =
+            (&stage.kind, roles.get("choice").copied())
         else {
             return;
         };
@@ -253,8 +266,15 @@ impl<'a> Planner<'a> {
         roles.insert(format!("timing/{operation}"), self.builder.add(spec));
     }
 
-    fn plan_profile(&mut self, subject: &Subject<'a>, stage: &Stage, operation: &str, roles: &mut Roles) {
-        let (StageKind::Profile(settings), Some(choice)) = (&stage.kind, roles.get("choice").copied())
+    fn plan_profile(
+        &mut self,
+        subject: &Subject<'a>,
+        stage: &Stage,
+        operation: &str,
+        roles: &mut Roles,
+    ) {
+        let (StageKind::Profile(settings), Some(choice)) =
+            (&stage.kind, roles.get("choice").copied())
         else {
             return;
         };

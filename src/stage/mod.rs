@@ -135,7 +135,8 @@ pub fn plan(
     planner.plan_once_commands(&all);
     if rows.is_empty() {
         let texts: Vec<String> = request.selectors.iter().map(ToString::to_string).collect();
-        let texts = if texts.is_empty() { "the pipeline's selection".into() } else { texts.join(" ") };
+        let texts =
+            if texts.is_empty() { "the pipeline's selection".into() } else { texts.join(" ") };
         return Err(StageError::NothingSelected(texts));
     }
     planner.plan_index(&rows);
@@ -143,7 +144,12 @@ pub fn plan(
 }
 
 impl<'a> Planner<'a> {
-    fn selected(&self, submission: &Submission, implementation: &Implementation, instance: &Name) -> bool {
+    fn selected(
+        &self,
+        submission: &Submission,
+        implementation: &Implementation,
+        instance: &Name,
+    ) -> bool {
         let fits = |s: &Selector| {
             s.matches(submission.id.as_str(), implementation.name.as_str(), instance.as_str())
         };
@@ -192,7 +198,13 @@ impl<'a> Planner<'a> {
     }
 
     /// A new action of a stage, with the stage's limits.
-    fn action(&self, label: String, stage: &Name, limits: &Limits, id: crate::action::ProcedureId) -> ActionSpec {
+    fn action(
+        &self,
+        label: String,
+        stage: &Name,
+        limits: &Limits,
+        id: crate::action::ProcedureId,
+    ) -> ActionSpec {
         let mut spec = ActionSpec::new(label, &Arc::from(stage.as_str()), id);
         let mut own = ActionLimits::default();
         if let Some(wall) = limits.wall {
@@ -213,7 +225,8 @@ impl<'a> Planner<'a> {
             return node;
         }
         let mut spec = ActionSpec::new("drivers".into(), &Arc::from("drivers"), procedure::DRIVERS);
-        for (path, text) in c_sources::ICCS.iter().chain(&c_sources::SHIM).chain(&c_sources::DRIVER) {
+        for (path, text) in c_sources::ICCS.iter().chain(&c_sources::SHIM).chain(&c_sources::DRIVER)
+        {
             if let Ok(path) = path.parse() {
                 spec.inputs.insert(path, Source::Text(Arc::from(*text)));
             }

@@ -46,13 +46,22 @@ impl<'a> Planner<'a> {
                     });
                     Some((stage, formats.collect()))
                 }
-                _ => None,
+                StageKind::Build { .. }
+                | StageKind::Kat { .. }
+                | StageKind::Timing(_)
+                | StageKind::Profile(_)
+                | StageKind::Sizes
+                | StageKind::Command(_) => None,
             })
             .collect()
     }
 
     /// Plans the page of one submission, for every report stage.
-    pub(super) fn plan_page(&mut self, submission: &'a Submission, measured: &[&Planned<'a>]) -> PageRow {
+    pub(super) fn plan_page(
+        &mut self,
+        submission: &'a Submission,
+        measured: &[&Planned<'a>],
+    ) -> PageRow {
         let instances = measured.len() as u64;
         let mut implementations: Vec<String> =
             measured.iter().map(|p| p.implementation.name.to_string()).collect();
@@ -124,9 +133,11 @@ impl<'a> Planner<'a> {
                 None => implementations.push(ImplementationInput { name, instances: vec![input] }),
             }
         }
-        let intervals = self.pipeline.stages.iter().any(
-            |s| matches!(&s.kind, StageKind::Timing(settings) if settings.interval),
-        );
+        let intervals = self
+            .pipeline
+            .stages
+            .iter()
+            .any(|s| matches!(&s.kind, StageKind::Timing(settings) if settings.interval));
         let params = PageParams {
             page: PageInput {
                 submission: SubmissionInput {
@@ -168,11 +179,15 @@ impl<'a> Planner<'a> {
             match node {
                 Some(node) => drop(spec.inputs.insert(input_path(&row.id), Source::Outcome(*node))),
                 None => {
-                    let absent = self.builder.unavailable.iter().find(|u| {
-                        u.label.starts_with(&format!("{}/", row.id))
-                    });
-                    row.unavailable =
-                        absent.map_or_else(|| "nothing to measure".into(), |u| format!("{}; {}", u.why, u.help));
+                    let absent = self
+                        .builder
+                        .unavailable
+                        .iter()
+                        .find(|u| u.label.starts_with(&format!("{}/", row.id)));
+                    row.unavailable = absent.map_or_else(
+                        || "nothing to measure".into(),
+                        |u| format!("{}; {}", u.why, u.help),
+                    );
                 }
             }
             submissions.push(row);

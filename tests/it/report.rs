@@ -345,7 +345,7 @@ fn index() -> IndexInput {
         pipeline: "all".to_owned(),
         system: loong().system,
         campaign: loong().campaign,
-        submissions: vec![hash, qube, row("kem-18", "LoongKEM", &[("PASS", 4)]), away],
+        submissions: vec![hash, qube, row("kem-18", "LoongKEM", &[("PASS", 4), ("–", 1)]), away],
     }
 }
 
@@ -551,6 +551,13 @@ fn the_same_input_gives_the_same_bytes_also_after_a_trip_through_json() {
         let again: PageInput = serde_json::from_str(&text).unwrap();
         assert_eq!(files(&input), files(&again));
     }
+}
+
+#[test]
+fn a_system_that_leaves_its_architecture_open_takes_the_hosts() {
+    let mut input = loong();
+    input.system.arch = "any".to_owned();
+    assert_eq!(page::page(&input).title, page::page(&loong()).title);
 }
 
 #[test]

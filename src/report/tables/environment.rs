@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Page;
 use crate::report::doc::{Block, Cell, Section, Table, words};
-use crate::report::figures::environment;
+use crate::report::figures::{architecture, environment};
 use crate::report::input::Outcome;
 use crate::report::wording;
 use crate::result::Timing;
 
 /// Facts that belong to the machine and must not change within a page. Readings such as the momentary clock may.
-const STEADY: [&str; 17] = [
+const STEADY: [&str; 19] = [
     "architecture",
     "cmake",
     "compiler",
@@ -27,7 +27,9 @@ const STEADY: [&str; 17] = [
     "memory_total_kib",
     "microcode",
     "os",
+    "smt",
     "smt_control",
+    "turbo",
 ];
 
 pub(super) fn section(page: &Page<'_>) -> Section {
@@ -42,7 +44,7 @@ pub(super) fn section(page: &Page<'_>) -> Section {
     if let Some(machine) = wording::fact(facts, "machine") {
         row("machine", machine.to_owned());
     }
-    row("clock", wording::clock(facts, &page.input.system.arch));
+    row("clock", wording::clock(facts, architecture(page.input)));
     row("memory", wording::memory(facts));
     row("OS / kernel", wording::pair(facts, "os", "kernel"));
     row("compiler / build tool", wording::pair(facts, "compiler", "cmake"));

@@ -4,6 +4,7 @@ use super::{Notes, Page, absent};
 use crate::report::doc::{Block, Cell, Class, Section, Table, words};
 use crate::report::figures::instances;
 use crate::report::input::{InstanceInput, Outcome};
+use crate::units;
 
 pub(super) fn section(page: &Page<'_>) -> Section {
     let mut table = Table::new(page.label_columns());
@@ -76,7 +77,7 @@ pub(in crate::report) fn status(status: &str) -> Class {
     match status {
         "PASS" => Class::Ok,
         "NOKAT" | "TIMEOUT" | "PARTIAL" => Class::Warn,
-        "SKIP" => Class::Muted,
+        "SKIP" | units::NONE => Class::Muted,
         _ => Class::Bad,
     }
 }
