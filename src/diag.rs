@@ -174,7 +174,9 @@ impl Diagnostic {
         for help in &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
         }
-        renderer.render(&[group])
+        // The renderer shows the controls of ASCII as pictures and lets the others of source lines through.
+        let unfit = |c: char| matches!(c, '\u{80}'..='\u{9f}') || turns_text(c);
+        renderer.render(&[group]).replace(unfit, "\u{fffd}")
     }
 
     /// The places by file (the primary one's first), each with just the lines that its places span.
@@ -345,12 +347,17 @@ fn printable(text: &str) -> String {
             out.push('…');
             break;
         }
-        match c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+        match c.is_control() || turns_text(c) {
             true => out.extend(c.escape_unicode()),
             false => out.push(c),
         }
     }
     out
+}
+
+/// Whether a character turns the direction of the text after it.
+fn turns_text(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The candidate that `name` is most likely a slip of, if one is near: at most a third of it differs.
@@ -428,7 +435,7 @@ mod tests {
 
     #[test]
     fn control_characters_of_a_file_do_not_reach_the_terminal() {
-        let source = Source::new("x.yaml", "a: \u{1b}[31mred\n");
+        let source = Source::new("x.yaml", "a: \u{1b}[31mred \u{9b}31m \u{202e}x\n");
         let text = Diagnostics::from(
             Diagnostic::new("odd", "`\u{1b}[31m` is odd")
                 .at(&source, 3..8, "\u{7}")

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::reader::{At, Kind, Located, Map, Named};
+use super::fields::{Map, Named};
+use super::reader::{At, Kind, Located};
 use crate::diag::nearest;
 use crate::name::{Name, RelPath};
 

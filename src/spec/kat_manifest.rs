@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use super::submission::Instance;
 use crate::diag::{Diagnostic, Source};
 use crate::name::Name;
 use crate::result::KatExpectation;
@@ -14,7 +13,7 @@ use crate::result::KatExpectation;
 pub(super) fn read(
     name: &str,
     bytes: &[u8],
-    instances: &BTreeMap<Name, Instance>,
+    instances: &[&str],
 ) -> (BTreeMap<Name, KatExpectation>, Vec<Diagnostic>) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let source = Source::new(name, text.as_str());
@@ -34,7 +33,7 @@ pub(super) fn read(
                 let at = start + bad.at..start + bad.at + bad.len;
                 let diagnostic =
                     Diagnostic::new("bad-kat-line", bad.message).at(&source, at, bad.label);
-                let names = instances.keys().map(Name::as_str);
+                let names = instances.iter().copied();
                 errors.push(match &bad.name {
                     Some(name) => diagnostic.suggest(name, names),
                     None => diagnostic,
@@ -66,10 +65,7 @@ struct BadPart {
     name: Option<String>,
 }
 
-fn read_line(
-    line: &str,
-    instances: &BTreeMap<Name, Instance>,
-) -> Result<(Name, KatExpectation), BadPart> {
+fn read_line(line: &str, instances: &[&str]) -> Result<(Name, KatExpectation), BadPart> {
     let bad = |at: usize, len: usize, message: String, label| {
         Err(BadPart { at, len, message, label, name: None })
     };
@@ -103,7 +99,7 @@ fn read_line(
     }
     let file_at = mode_at + mode.len() + 1;
     let label = file.split_once('/').map_or_else(|| bare_label(file), |(label, _)| label);
-    let instance = label.parse::<Name>().ok().filter(|name| instances.contains_key(name));
+    let instance = label.parse::<Name>().ok().filter(|name| instances.contains(&name.as_str()));
     let Some(instance) = instance else {
         let message = format!("there is no instance `{label}` in this submission");
         let name = Some(label.to_owned());

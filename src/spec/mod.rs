@@ -1,30 +1,34 @@
 //! The files that people write: pipelines, submissions and systems, as checked plain values.
 //!
-//! Knows nothing of running, storing or reporting. `yaml.rs` reads documents with places, `reader.rs` is the vocabulary
-//! for reading values and keeping every error, one file each reads a kind of file, `workspace.rs` reads them all.
+//! Knows nothing of running, storing or reporting. `yaml.rs` reads documents with places (with `tree.rs`
+//! and `probe.rs`), `reader.rs` and `fields.rs` are the vocabulary for reading values and keeping every error, one file
+//! each reads a kind of file or a part of it, `workspace.rs` reads them all; `wire.rs` is their shape for editors.
 
 mod command;
+mod fields;
 mod glob;
 mod kat_manifest;
 mod needs;
-mod picking;
 mod pipeline;
 mod probe;
 mod quantity;
 mod reader;
 mod recipe;
+mod recipe_file;
+mod schema;
 mod stage;
 mod submission;
 mod system;
 mod tree;
+mod wire;
 mod workspace;
 mod yaml;
 
 pub use command::{ArgPart, ArgTemplate, CommandSettings, InputRef, Scope};
 pub use glob::{BadSelector, Pattern, Selector};
-pub use picking::Picked;
 pub use pipeline::{FlagSet, Pipeline};
 pub use recipe::{Api, Helper, KatSettings, Library, Patch, Recipe};
+pub use schema::schemas;
 pub use stage::{Limits, ProfileSettings, ReportFormat, Stage, StageKind, TimingSettings};
 pub use submission::{
     ExpectedFinding, Function, Implementation, ImplementationVersion, Instance, Source, Submission,

@@ -4,7 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::reader::{Fields, Located};
+use super::fields::Fields;
+use super::reader::Located;
 use super::stage::{Drafts, StageKind, kinds};
 use crate::diag::nearest;
 use crate::name::Name;

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::command::{self, CommandSettings};
-use super::reader::{At, Fields, Located, Map};
+use super::fields::{Fields, Map};
+use super::reader::{At, Located};
 use crate::name::Name;
 use crate::result::KEM_OPERATIONS;
 
@@ -318,7 +319,7 @@ fn report(map: &Map<'_>) -> Option<StageKind> {
 }
 
 /// Name to stage draft, in file order.
-pub(super) type Drafts<'d> = Vec<super::reader::Named<'d, Draft<'d>>>;
+pub(super) type Drafts<'d> = Vec<super::fields::Named<'d, Draft<'d>>>;
 
 /// The kinds by stage name.
 pub(super) fn kinds<'a>(drafts: &'a Drafts<'_>) -> BTreeMap<&'a Name, &'a StageKind> {

@@ -7,11 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::fields::Map;
 use super::kat_manifest;
-use super::reader::{At, Kind, Map, Named};
-use super::recipe::{self, Recipe};
+use super::reader::{At, Kind};
+use super::recipe::Recipe;
+use super::recipe_file;
 use super::yaml::Document;
-use crate::diag::{Diagnostic, nearest};
+use crate::diag::nearest;
 use crate::name::{Name, RelPath};
 use crate::result::KatExpectation;
 
@@ -214,20 +216,15 @@ pub(super) fn read(
     let inspected = map.or("inspected", false, At::truth);
     let instances = map
         .required("instances", |at| at.named(|at| instance(at, function.unwrap_or(Function::Kem))));
-    let instances = instances.map(|named| {
-        let set = |n: Named<'_, Instance>| (n.name.clone(), Instance { name: n.name, ..n.value });
-        named.into_iter().map(set).collect::<BTreeMap<_, _>>()
-    });
+    let instances = instances
+        .map(|named| named.into_iter().map(|n| (n.name, n.value)).collect::<BTreeMap<_, _>>());
     let named = map.get("instances").filter(|at| !at.is_nothing()).map(At::keys);
     let place = Place { root, dir, instances: named.unwrap_or_default(), flag_sets };
     let implementations =
         map.required("implementations", |at| at.named(|at| implementation(at, &place)));
     map.finish();
-    let implementations = implementations?
-        .into_iter()
-        .map(|n| (n.name.clone(), Implementation { name: n.name, ..n.value }))
-        .collect();
-    Some(Submission {
+    let implementations = implementations?.into_iter().map(|n| (n.name, n.value)).collect();
+    let mut submission = Submission {
         id: id.clone(),
         name: name?,
         function: function?,
@@ -242,22 +239,26 @@ pub(super) fn read(
         vectors: None,
         dir: dir.clone(),
         file: dir.join("submission.yaml").ok()?,
-    })
+    };
+    read_beside(&mut submission, doc, &place);
+    Some(submission)
 }
 
 /// Adds what stands beside the manifest: `kat.sha256` and `kat.vectors.json`.
-pub(super) fn read_beside(submission: &mut Submission, root: &Path) -> Vec<Diagnostic> {
-    let beside = |name: &str| submission.dir.join(name).ok().filter(|p| p.under(root).exists());
+fn read_beside(submission: &mut Submission, doc: &Document, place: &Place<'_>) {
+    let beside =
+        |name: &str| submission.dir.join(name).ok().filter(|p| p.under(place.root).exists());
     submission.vectors = beside("kat.vectors.json");
-    let Some(file) = beside("kat.sha256") else { return Vec::new() };
-    match super::read_file(root, &file) {
+    let Some(file) = beside("kat.sha256") else { return };
+    let errors = match super::read_file(place.root, &file) {
         Err(diagnostic) => vec![diagnostic],
         Ok(bytes) => {
-            let (kat, errors) = kat_manifest::read(file.as_str(), &bytes, &submission.instances);
+            let (kat, errors) = kat_manifest::read(file.as_str(), &bytes, &place.instances);
             submission.kat = kat;
             errors
         }
-    }
+    };
+    errors.into_iter().for_each(|error| doc.report(|| error));
 }
 
 /// What the readers of parts need to know of the whole.
@@ -289,6 +290,15 @@ fn survey(at: At<'_>) -> Option<Survey> {
 }
 
 fn instance(at: At<'_>, function: Function) -> Option<Instance> {
+    if at.is_nothing() {
+        return Some(Instance {
+            name: at.key().parse().ok()?,
+            target_bits: None,
+            sizes: BTreeMap::new(),
+            size_basis: None,
+            expected_findings: Vec::new(),
+        });
+    }
     let map = at.map()?;
     let target_bits = map.optional("target_bits", At::small_number);
     let sizes = map.or("sizes", BTreeMap::new(), |at| sizes(at, function));
@@ -296,7 +306,6 @@ fn instance(at: At<'_>, function: Function) -> Option<Instance> {
     let expected_findings = map.or("expected_findings", Vec::new(), |at| at.list(finding));
     map.finish();
     Some(Instance {
-        // The caller knows the name; this one is replaced.
         name: at.key().parse().ok()?,
         target_bits: target_bits?,
         sizes: sizes?,
@@ -332,7 +341,7 @@ fn implementation(at: At<'_>, place: &Place<'_>) -> Option<Implementation> {
     let version = map.required("version", |at| at.one_of("version", &ImplementationVersion::WORDS));
     let about = map.optional("about", At::text);
     let source = map.required("source", |at| source(at, place));
-    let recipes = recipe::read(&map, source.as_ref(), place);
+    let recipes = recipe_file::read(&map, source.as_ref(), place);
     map.finish();
     Some(Implementation {
         name: at.key().parse().ok()?,

@@ -32,7 +32,7 @@ pub struct System {
 }
 
 /// Facts of a host by name.
-pub const FACTS: [&str; 44] = [
+pub const FACTS: &[&str] = &[
     "architecture",
     "aslr",
     "clocksource",
@@ -79,6 +79,9 @@ pub const FACTS: [&str; 44] = [
     "virtualized",
 ];
 
+/// The architectures that a system may have; `any` is for trying things out.
+pub(super) const ARCHITECTURES: [&str; 3] = ["x86_64", "aarch64", "any"];
+
 /// The identity of a system that declares none.
 pub const DEFAULT_IDENTITY: [&str; 6] =
     ["cpu_model", "microcode", "governor", "turbo", "smt", "cycle_source"];
@@ -87,7 +90,7 @@ pub const DEFAULT_IDENTITY: [&str; 6] =
 pub(super) fn read(doc: &Document, id: &Name, file: &RelPath) -> Option<System> {
     let map = At::root(doc).map()?;
     let description = map.required("description", At::text);
-    let arches = ["x86_64", "aarch64", "any"].map(|word| (word, word.to_owned()));
+    let arches = ARCHITECTURES.map(|word| (word, word.to_owned()));
     let arch = map.required("arch", |at| at.one_of("architecture", &arches));
     let hostname = map.optional("hostname", At::text);
     let default = DEFAULT_IDENTITY.map(str::to_owned).to_vec();
@@ -128,7 +131,7 @@ fn known_fact(name: &str, report: impl FnOnce(String, String)) -> Option<()> {
     if FACTS.contains(&name) {
         return Some(());
     }
-    let help = match nearest(name, FACTS) {
+    let help = match nearest(name, FACTS.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("the facts are {}", FACTS.join(", ")),
     };

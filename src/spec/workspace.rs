@@ -59,10 +59,7 @@ impl Workspace {
             let read = with_document(root, file, &mut errors, |doc| {
                 submission::read(doc, root, id, &dir, flag_sets)
             });
-            if let Some(mut submission) = read {
-                errors.extend(submission::read_beside(&mut submission, root));
-                workspace.submissions.insert(id.clone(), submission);
-            }
+            workspace.submissions.extend(read.map(|submission| (id.clone(), submission)));
         }
         for (id, file) in yaml_files(root, "systems", &mut errors) {
             let read = with_document(root, &file, &mut errors, |doc| system::read(doc, &id, &file));

@@ -172,6 +172,9 @@ fn read<'a, S: DeserializeSeed<'a>>(source: &'a Source, seed: S) -> Result<S::Va
             None if indent.contains('\t') => {
                 diagnostic.help("YAML is indented with spaces; this line is indented with a tab")
             }
+            // `[NGCC_{n}]`: the brace ends what the reader sees as one text.
+            None if message.contains("expected ',' or") => diagnostic
+                .help("inside `[ ]` and `{ }`, a text with brackets or braces stands in quotes"),
             None => diagnostic,
         }
     })
