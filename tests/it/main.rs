@@ -13,5 +13,6 @@ mod lore;
 mod manifest_errors;
 mod process;
 mod report;
+mod tidy;
 mod toolchain;
 mod triq;
