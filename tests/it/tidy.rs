@@ -180,7 +180,11 @@ fn every_source_file_has_its_line_in_the_design_and_is_short() {
 fn every_directory_of_testdata_says_what_it_is_for() {
     for entry in fs::read_dir(root().join("testdata")).unwrap() {
         let path = entry.unwrap().path();
-        assert!(!path.is_dir() || path.join("README.md").is_file(), "{} has no README.md", relative(&path));
+        assert!(
+            !path.is_dir() || path.join("README.md").is_file(),
+            "{} has no README.md",
+            relative(&path)
+        );
     }
 }
 
