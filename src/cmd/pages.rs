@@ -1,6 +1,7 @@
 //! Lays the pages of a run out for people: copies of artifacts, rewritten only when they differ.
 //!
-//! Below the store's `pages/<system>/<pipeline>/`. `provenance.json` beside them maps every figure's document to the
+//! Below the store's `pages/<system>/<pipeline>/`; a run of a selection has its pages in `<pipeline>-selection/`, so
+//! that it never replaces a whole page by a part of one. `provenance.json` beside them maps every figure's document to the
 //! key of the record behind it; it is written here and not by an action, because keys are not content.
 
 use std::collections::BTreeMap;
@@ -33,12 +34,12 @@ pub enum PageError {
 /// # Errors
 /// [`PageError`] when the store or the directory cannot be read or written.
 pub fn lay_out(session: &Session, report: &Report) -> Result<Option<String>, PageError> {
-    let root = session
-        .store
-        .root()
-        .join("pages")
-        .join(&session.system.name)
-        .join(session.pipeline.as_str());
+    let root =
+        session.store.root().join("pages").join(&session.system.name).join(if session.partial {
+            format!("{}-selection", session.pipeline)
+        } else {
+            session.pipeline.to_string()
+        });
     let mut index = None;
     for slot in &session.plan.pages {
         let Some(Outcome::Done { outputs, .. }) = &report.outcomes[slot.node.index()] else {

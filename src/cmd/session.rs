@@ -33,6 +33,8 @@ pub struct Session {
     pub pipeline: Name,
     /// The plan.
     pub plan: Plan,
+    /// Only a part of the pipeline was asked for, so its pages are no replacement for whole ones.
+    pub partial: bool,
     /// Rounds of deliberate repetition by label.
     pub rounds: BTreeMap<String, u32>,
 }
@@ -75,6 +77,9 @@ impl Session {
             description: described.description.clone(),
         };
         let tools = tools(context, &store, &workspace)?;
+        for (fact, tool) in [("compiler", "gcc"), ("cmake", "cmake")] {
+            host.set(fact, tools.get(tool).map(|t| t.identity.version.clone()));
+        }
         let mut rounds = read_rounds(&store, &system.name);
         let session_plan = |rounds: &BTreeMap<String, u32>| {
             let request = Request {
@@ -97,7 +102,8 @@ impl Session {
             write_rounds(&store, &system.name, &rounds)?;
         }
         let pipeline = pipeline.name;
-        Ok(Self { workspace, store, tools, host, cpu, system, pipeline, plan, rounds })
+        let partial = !args.selectors.is_empty() || !args.only.is_empty();
+        Ok(Self { workspace, store, tools, host, cpu, system, pipeline, plan, partial, rounds })
     }
 
     /// Opens what `why` and `trace` need: the whole of one pipeline.
@@ -123,7 +129,11 @@ impl Session {
         if let Some(node) = self.plan.find(target) {
             return Ok(node);
         }
-        let matching: Vec<&str> = self.plan.labels().filter(|l| l.contains(target)).collect();
+        let ends = |label: &&str| label.ends_with(&format!("/{target}"));
+        let mut matching: Vec<&str> = self.plan.labels().filter(ends).collect();
+        if matching.is_empty() {
+            matching = self.plan.labels().filter(|l| l.contains(target)).collect();
+        }
         match matching.as_slice() {
             [one] => self.plan.find(one).ok_or_else(|| CommandError::new(Exit::Bug, "label lost")),
             [] => {

@@ -46,7 +46,8 @@ impl Layout {
         let make =
             |path: &Path| fs::create_dir_all(path).map_err(|e| StoreError::io("create", path, e));
         make(&self.root)?;
-        if !self.tmp().is_dir() && self.has_strangers()? {
+        // Asked in this order: another process that makes the same store makes `tmp` before anything else.
+        if self.has_strangers()? && !self.tmp().is_dir() {
             return Err(StoreError::NotAStore(self.root.clone()));
         }
         for path in [
@@ -61,7 +62,9 @@ impl Layout {
         ] {
             make(&path)?;
         }
-        let (path, new) = (self.root.join("format"), self.tmp().join("format.new"));
+        // Two processes may find the same new store: each writes a file of its own, and either rename is right.
+        let mine = format!("format.new-{}-{:?}", std::process::id(), std::thread::current().id());
+        let (path, new) = (self.root.join("format"), self.tmp().join(mine));
         let write = || {
             let mut file = fs::File::create(&new)?;
             file.write_all(format!("{FORMAT}\n").as_bytes())?;
@@ -181,6 +184,21 @@ pub(super) fn boot_id() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processes_that_find_the_same_new_store_all_open_it() {
+        let dir = tempfile::tempdir().unwrap();
+        for round in 0..20 {
+            let root = dir.path().join(round.to_string());
+            std::thread::scope(|scope| {
+                let opened: Vec<_> =
+                    (0..4).map(|_| scope.spawn(|| Layout::create(&root).map(|_| ()))).collect();
+                for thread in opened {
+                    thread.join().unwrap().unwrap();
+                }
+            });
+        }
+    }
 
     #[test]
     fn the_path_scheme_is_pinned() {

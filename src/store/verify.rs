@@ -208,9 +208,12 @@ impl Store {
     }
 
     fn list_strangers(&self, report: &mut VerifyReport) -> Result<(), StoreError> {
-        const OURS: [&str; 14] = [
+        const OURS: [&str; 16] = [
             "README.md",
             "blobs",
+            // What the verbs keep beside the store's own: tool probes, pages for people.
+            "cache",
+            "pages",
             "damaged",
             "format",
             "index",
@@ -229,7 +232,7 @@ impl Store {
             let entry = entry.map_err(|e| StoreError::io("list", root, e))?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            if !name.starts_with('.') && !OURS.contains(&&*name) {
+            if !name.starts_with('.') && !name.starts_with("rounds-") && !OURS.contains(&&*name) {
                 report.foreign.push(entry.path());
             }
         }
