@@ -18,5 +18,6 @@ mod quirks;
 mod report;
 mod reruns;
 mod survival;
+mod tidy;
 mod toolchain;
 mod triq;
