@@ -204,6 +204,9 @@ pub struct WhichPipeline {
     /// The measuring system
     #[arg(long, value_name = "ID", default_value = "this")]
     pub system: Name,
+    /// The core that timed work is pinned to
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<u32>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -35,7 +35,7 @@ pub struct Timing {
     pub peak_rss_bytes: u64,
     /// `loop` or `per_call_step`.
     pub timing_scope: String,
-    /// Host facts sampled right before this action, by name.
+    /// Host facts read when the run began, by name.
     pub environment: BTreeMap<String, String>,
     /// The core everything was pinned to.
     pub cpu: u32,
@@ -120,7 +120,7 @@ pub struct Profile {
     pub schema: u32,
     /// `keygen`, `enc`, `dec`.
     pub operation: String,
-    /// `rdtsc`, `cntvct`, `clock_gettime`.
+    /// `tsc`, `cntvct` or `ns` (clock_gettime).
     pub tick_source: String,
     /// Rate of the tick source, Hz.
     pub tick_hz: f64,

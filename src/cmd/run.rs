@@ -40,6 +40,9 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
             holder.command, holder.pid, holder.since
         )));
     })?;
+    if args.remeasure {
+        session.keep_rounds()?;
+    }
     let meter = Meter::default();
     let runner = Runner::new(context.terminal.launcher.clone());
     let confined = runner.confined();

@@ -56,7 +56,6 @@ impl Session {
         let cpu =
             args.cpu.or(described.cpu).unwrap_or_else(|| HostFacts::default_cpu(root).unwrap_or(0));
         let mut host = HostFacts::read(root, cpu);
-        host.set("cycle_source", Some(host::cycle_source(root).to_owned()));
         for (fact, wanted) in &described.expect {
             let found = host.0.get(fact).map_or("unknown", String::as_str);
             if found != wanted {
@@ -75,6 +74,7 @@ impl Session {
             name: described.id.to_string(),
             arch: host.0.get("architecture").cloned().unwrap_or_default(),
             description: described.description.clone(),
+            cpu,
         };
         let tools = tools(context, &store, &workspace)?;
         for (fact, tool) in [("compiler", "gcc"), ("cmake", "cmake")] {
@@ -99,11 +99,18 @@ impl Session {
                 }
             }
             plan = session_plan(&rounds)?;
-            write_rounds(&store, &system.name, &rounds)?;
         }
         let pipeline = pipeline.name;
         let partial = !args.selectors.is_empty() || !args.only.is_empty();
         Ok(Self { workspace, store, tools, host, cpu, system, pipeline, plan, partial, rounds })
+    }
+
+    /// Keeps the rounds for later runs. Called with the run lock held, so that two runs do not lose one.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep_rounds(&self) -> Result<(), CommandError> {
+        write_rounds(&self.store, &self.system.name, &self.rounds)
     }
 
     /// Opens what `why` and `trace` need: the whole of one pipeline.
@@ -116,7 +123,7 @@ impl Session {
             selectors: Vec::new(),
             only: Vec::new(),
             system: which.system.clone(),
-            cpu: None,
+            cpu: which.cpu,
         };
         Self::open(context, &args, false)
     }

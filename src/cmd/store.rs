@@ -97,7 +97,17 @@ pub fn verify(context: &Context) -> Verdict {
 /// A store that cannot be read, or that a run holds.
 pub fn gc(context: &Context, keep_runs: usize, yes: bool) -> Verdict {
     let store = context.store()?;
-    let roots = GcRoots { runs: store.runs_to_keep(keep_runs)?, ..GcRoots::default() };
+    // Earlier rounds of a measurement cannot be made again, so they stay whatever runs used them.
+    let mut keys = std::collections::BTreeSet::new();
+    for (key, _) in store.records() {
+        let measured = |record: &crate::record::Record| {
+            record.ingredients.iter().any(|(field, value)| field == "purity" && value == "measured")
+        };
+        if store.record(key)?.as_ref().is_some_and(measured) {
+            keys.insert(key);
+        }
+    }
+    let roots = GcRoots { runs: store.runs_to_keep(keep_runs)?, keys, ..GcRoots::default() };
     let mut plan = store.gc_plan(roots)?;
     if yes {
         plan = store.gc_perform(&plan)?;

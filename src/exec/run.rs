@@ -113,10 +113,7 @@ pub fn run(
         reused: 0,
         stopping: false,
     };
-    for &node in plan.order() {
-        debug_assert_eq!(node.index(), state.states.len().min(node.index()));
-        state.states.push(State::Waiting(0));
-    }
+    state.states.resize(plan.len(), State::Waiting(0));
     for index in 0..plan.len() {
         let node = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
         state.wait_again(node);
@@ -271,6 +268,9 @@ impl<'r> Loop<'r> {
             };
         if bad && self.options.fail_fast {
             self.stopping = true;
+        }
+        if self.states[node.index()] != State::Running {
+            self.sink.event(&Event::Passed { node });
         }
         self.settled.set(node, Some(outcome));
         self.states[node.index()] = State::Settled;

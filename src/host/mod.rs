@@ -65,6 +65,7 @@ impl HostFacts {
         facts.set("load_average", load_average(root));
         facts.set("mitigations", mitigations(root));
         facts.set("turbo", facts.turbo().map(str::to_owned));
+        facts.set("cycle_source", Some(cycle_source(root).to_owned()));
         let smt = text(root, "sys/devices/system/cpu/smt/active");
         facts.set("smt", smt.map(|active| if active == "1" { "on" } else { "off" }.to_owned()));
         facts

@@ -24,11 +24,20 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
             std::fs::create_dir_all(parent)?;
         }
     }
+    // Only what is declared can be found: a tool that is not in the key cannot be run by name.
+    let tools = job.scratch()?.join("tools");
+    std::fs::create_dir_all(&tools)?;
+    for name in &job.spec().tools {
+        if let Some(tool) = job.bench().tools.get(name) {
+            std::os::unix::fs::symlink(&tool.path, tools.join(name))?;
+        }
+    }
     let stdout = Some(job.param("stdout")).filter(|s| !s.is_empty());
     let command = Command {
         program: program.clone(),
         args: args.iter().map(place).collect(),
         dir: Some("out".into()),
+        env: [("PATH".to_owned(), "{scratch}/tools".to_owned())].into(),
         stdout: stdout.and_then(|name| outputs.get(name)).map(|path| format!("out/{path}")),
         ..Command::default()
     };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::report_lines::{Lines, field};
 use crate::exec::job::{Command, Job, Stop, Yield};
-use crate::record::FailureClass;
+use crate::record::{FailureClass, Finding};
 use crate::result::{Calibration, Counter, Timing, Trial, TrialPlan};
 
 /// What the pipeline asks for. JSON in the key.
@@ -99,6 +99,7 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     let mut trials = Vec::new();
     let mut retries = 0;
     let mut rss = (0_u64, 0_u64);
+    let mut damage: Option<String> = None;
     let once = plan.trials == 1 && plan.iterations_per_trial == 1 && plan.warmups == 0;
     let (processes, per_process) =
         if plan.separate_processes { (plan.trials, 1) } else { (1, plan.trials) };
@@ -118,6 +119,10 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
             attempt += 1;
             retries += 1;
         };
+        let guard = done.lines.text("guard_damage").map_err(misread)?;
+        if guard != "no" {
+            damage = Some(guard.to_owned());
+        }
         let read = |key| done.lines.number::<u64>(key).map_err(misread);
         // The buffer that keeps the samples is in both figures alike; the published driver has none.
         let buffer = read("sample_buffer_bytes")?;
@@ -161,7 +166,15 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
         load_average_end: load_average(),
         round,
     };
-    Ok(Yield::default().with("timing", job.keep_json(&timing)?))
+    let mut made = Yield::default().with("timing", job.keep_json(&timing)?);
+    made.findings.extend(damage.map(|text| Finding {
+        code: "guard-damage".into(),
+        message: format!(
+            "{} wrote outside its buffers while it was timed: {text}",
+            timing.operation
+        ),
+    }));
+    Ok(made)
 }
 
 /// The load averages of 1, 5 and 15 minutes; zeros where the system has none.

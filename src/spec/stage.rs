@@ -160,7 +160,7 @@ pub struct ProfileSettings {
 
 impl Default for ProfileSettings {
     fn default() -> Self {
-        Self { target: Duration::from_secs(1), max_operations: 20_000 }
+        Self { target: Duration::from_secs(1), max_operations: 1_000 }
     }
 }
 

@@ -296,6 +296,7 @@ impl<'a> Planner<'a> {
     /// What every measurement has in common: a quiet machine, a system, a round, the C library it runs on.
     fn measured(&self, subject: &Subject<'a>, spec: &mut crate::action::ActionSpec, round: u32) {
         spec.claim = Claim::Quiet;
+        spec.params.insert("cpu", self.request.system.cpu.to_string());
         spec.purity = Purity::Measured { system: self.request.system.identity, round };
         spec.tools = vec!["libc".into()];
         spec.limits.stack = subject.recipe.stack_bytes.or(spec.limits.stack);

@@ -44,6 +44,8 @@ pub struct System {
     pub arch: String,
     /// One line.
     pub description: String,
+    /// The core that timed work is pinned to: part of every measurement's key, since cores differ.
+    pub cpu: u32,
 }
 
 /// Why there is no plan.

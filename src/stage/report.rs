@@ -209,7 +209,18 @@ impl<'a> Planner<'a> {
 
     fn system_input(&self) -> SystemInput {
         let super::System { name, arch, description, .. } = &self.request.system;
-        SystemInput { id: name.clone(), arch: arch.clone(), description: description.clone() }
+        // A pipeline's title ("not for publication") says what the data set is good for.
+        let titles = self.pipeline.stages.iter().filter_map(|s| match &s.kind {
+            StageKind::Report { title, .. } => title.as_deref(),
+            StageKind::Build { .. }
+            | StageKind::Kat { .. }
+            | StageKind::Timing(_)
+            | StageKind::Profile(_)
+            | StageKind::Sizes
+            | StageKind::Command(_) => None,
+        });
+        let texts: Vec<&str> = std::iter::once(description.as_str()).chain(titles).collect();
+        SystemInput { id: name.clone(), arch: arch.clone(), description: texts.join(". ") }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Every test has a workspace and a store of its own; nothing outside its temporary directory is touched.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests start the program itself")]
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! What runs again after which change, and what is said about it: the promises of the main job, on the toy KEM.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use crate::bench::Workspace;
 
 fn count(value: &serde_json::Value, field: &str) -> u64 {

@@ -1,5 +1,7 @@
 //! Kills, concurrent runs and damage: nothing finished is lost, nothing half-written is believed.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::time::{Duration, Instant};
 
 use crate::bench::Workspace;
