@@ -233,6 +233,6 @@ pub struct IndexRow {
     pub findings: u64,
     /// Findings it does.
     pub expected_findings: u64,
-    /// Why there is nothing to show (`archive not present; ngcc kem fetch kem-18`); empty when there is.
+    /// Why there is nothing to show (`archive not in the store`); empty when there is.
     pub unavailable: String,
 }

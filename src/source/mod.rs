@@ -37,12 +37,14 @@ pub fn files(
         Source::Archive { file, sha256, .. } => Err(Unavailable {
             label,
             why: format!("archive `{file}` (sha256 {}…) is not in the store", &sha256[..12]),
-            help: format!("ngcc kem fetch {}", submission.id),
+            help: "a version with `ngcc kem fetch`; this one measures what is in the workspace"
+                .to_owned(),
         }),
         Source::Crate { name, version, .. } => Err(Unavailable {
             label,
             why: format!("crate `{name}` {version} is not in the store"),
-            help: format!("ngcc kem fetch {}", submission.id),
+            help: "a version with `ngcc kem fetch`; this one measures what is in the workspace"
+                .to_owned(),
         }),
     }
 }
