@@ -337,7 +337,7 @@ impl Sink for Live {
     }
 }
 
-/// One JSON object per line; the schema is `schemas/event.json`.
+/// One JSON object per line; docs/FORMATS.md describes the events.
 #[derive(Debug)]
 pub struct Json<W> {
     out: W,

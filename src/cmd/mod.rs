@@ -12,6 +12,7 @@ pub mod run;
 pub mod schema;
 pub mod session;
 pub mod store;
+pub mod summary;
 pub mod trace;
 pub mod why;
 

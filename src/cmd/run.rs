@@ -1,23 +1,24 @@
 //! `ngcc pipeline run`: lock, run, lay the pages out, say what happened.
 
-use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::context::{Context, print, print_json};
 use super::session::Session;
+use super::summary::Summary;
 use super::{CommandError, Verdict, pages, plan as plan_verb};
 use crate::action::NodeId;
 use crate::cli::{Exit, RunArgs};
 use crate::clock::{Clock, SystemClock};
-use crate::event::{Clockwork, Event, Json, Live, Plain, Sink, human};
+use crate::event::{Clockwork, Event, Json, Live, Plain, Sink};
+use crate::exec::interrupt::Level;
 use crate::exec::job::Bench;
 use crate::exec::meter::Meter;
 use crate::exec::process::{Interrupt, Runner};
-use crate::exec::run::{self, Options, Report};
+use crate::exec::run::{self, Options};
 use crate::outcome::Outcome;
 use crate::procedure;
-use crate::record::FailureClass;
-use crate::store::{RunEnd, RunLine, RunLog, RunStart, RunSummary};
+use crate::store::{LockHolder, RunEnd, RunLine, RunLock, RunLog, RunStart, StoreError};
 
 /// Runs the verb.
 ///
@@ -34,12 +35,9 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
     });
     let mut sink = sink(context, &session, jobs);
     let what = format!("pipeline run {}", args.plan.pipeline);
-    let lock = session.store.lock_run(&what, &mut |holder| {
-        sink.event(&Event::Note(&format!(
-            "waiting for `ngcc {}` (process {}, since {}) to release the store",
-            holder.command, holder.pid, holder.since
-        )));
-    })?;
+    let Some(lock) = wait_for_store(&session, &what, &interrupt, &mut *sink)? else {
+        return Ok(Exit::Interrupted);
+    };
     if args.remeasure {
         session.keep_rounds()?;
     }
@@ -88,6 +86,33 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
     Ok(summary.exit())
 }
 
+/// Takes the store's run lock; says whom it waits for; `None` when the user has had enough of waiting.
+fn wait_for_store(
+    session: &Session,
+    what: &str,
+    interrupt: &Interrupt,
+    sink: &mut dyn Sink,
+) -> Result<Option<RunLock>, CommandError> {
+    let mut told = None;
+    let mut patient = |holder: &LockHolder| {
+        if told.as_ref() != Some(holder) {
+            let text = format!("waiting for {holder} to release the store");
+            sink.event(&Event::Note(&text));
+            told = Some(holder.clone());
+        }
+        if interrupt.level() > Level::None {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    match session.store.lock_run_while(what, &mut patient) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(StoreError::Busy(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Writes what ends into the run's file, besides showing it.
 struct Logged<'s> {
     inner: &'s mut dyn Sink,
@@ -128,189 +153,6 @@ fn sink(context: &Context, session: &Session, jobs: usize) -> Box<dyn Sink> {
     } else {
         Box::new(Plain::new(std::io::stderr(), clockwork))
     }
-}
-
-/// What a run did, in numbers and words.
-#[derive(Debug, serde::Serialize)]
-pub struct Summary {
-    pipeline: String,
-    system: String,
-    actions: usize,
-    executed: usize,
-    reused: usize,
-    failed: usize,
-    blocked: usize,
-    not_needed: usize,
-    not_reached: usize,
-    unavailable: Vec<crate::plan::Unavailable>,
-    repaired: usize,
-    findings: Vec<Problem>,
-    failures: Vec<Problem>,
-    wall_s: f64,
-    overhead_s: f64,
-    peak_memory_bytes: u64,
-    pages: Option<String>,
-    interrupted: bool,
-}
-
-/// One finding or failure.
-#[derive(Debug, serde::Serialize)]
-struct Problem {
-    action: String,
-    what: String,
-    log: Option<String>,
-}
-
-impl Summary {
-    fn of(session: &Session, report: &Report, pages: Option<String>, wall: Duration) -> Self {
-        let mut summary = Self {
-            pipeline: session.pipeline.to_string(),
-            system: session.system.name.clone(),
-            actions: session.plan.len(),
-            executed: report.executed.len(),
-            reused: report.reused,
-            failed: 0,
-            blocked: 0,
-            not_needed: 0,
-            not_reached: 0,
-            unavailable: session.plan.unavailable.clone(),
-            repaired: report.repaired,
-            findings: Vec::new(),
-            failures: Vec::new(),
-            wall_s: wall.as_secs_f64(),
-            overhead_s: report.overhead.as_secs_f64(),
-            peak_memory_bytes: crate::host::own_peak_memory(),
-            pages,
-            interrupted: report.interrupted,
-        };
-        for &node in session.plan.order() {
-            let spec = session.plan.node(node);
-            let problem = |what: String, log: Option<String>| Problem {
-                action: spec.label.clone(),
-                what,
-                log,
-            };
-            match &report.outcomes[node.index()] {
-                None => summary.not_reached += 1,
-                Some(Outcome::Skipped) => summary.not_needed += 1,
-                Some(Outcome::Blocked { .. }) => summary.blocked += 1,
-                Some(Outcome::Done { findings, .. }) => {
-                    if !spec.tentative {
-                        let rows = findings.iter().map(|f| problem(f.message.clone(), None));
-                        summary.findings.extend(rows);
-                    }
-                }
-                Some(Outcome::Failed(failure)) => {
-                    summary.failed += 1;
-                    // An attempt of a decision is reported by the decision, with the attempt's log.
-                    if failure.class != FailureClass::Interrupted && !spec.tentative {
-                        let mut attempts =
-                            spec.waits_for().filter_map(|n| match &report.outcomes[n.index()] {
-                                Some(Outcome::Failed(attempt)) => attempt.log,
-                                _ => None,
-                            });
-                        let failure_log = failure.log.or_else(|| attempts.next());
-                        let log = failure_log.map(|blob| session.store.blob_path(blob));
-                        let log = log.map(|path| path.display().to_string());
-                        let text = format!("{}: {}", failure.class.word(), failure.message);
-                        summary.failures.push(problem(text, log));
-                    }
-                }
-            }
-        }
-        summary
-    }
-
-    /// The exit code.
-    fn exit(&self) -> Exit {
-        if self.interrupted {
-            Exit::Interrupted
-        } else if self.findings.is_empty() && self.failures.is_empty() {
-            Exit::Fine
-        } else {
-            Exit::Findings
-        }
-    }
-
-    fn for_log(&self) -> RunSummary {
-        RunSummary {
-            ended: SystemClock.utc(),
-            ran: self.executed as u64,
-            reused: self.reused as u64,
-            failed: self.failed as u64,
-            blocked: self.blocked as u64,
-            unavailable: self.unavailable.len() as u64,
-            findings: self.findings.len() as u64,
-            interrupted: self.interrupted,
-        }
-    }
-
-    fn text(&self, colour: bool) -> String {
-        let (bold, red, plain) =
-            if colour { ("\x1b[1m", "\x1b[31m", "\x1b[0m") } else { ("", "", "") };
-        let mut out = String::new();
-        let mut line = |text: String| {
-            out.push_str(&text);
-            out.push('\n');
-        };
-        for problem in &self.findings {
-            line(format!("{red}finding{plain}  {}", problem.action));
-            line(format!("         {}", problem.what));
-        }
-        for problem in &self.failures {
-            line(format!("{red}failed{plain}   {}", problem.action));
-            line(format!("         {}", problem.what));
-            if let Some(log) = &problem.log {
-                line(format!("         log: {log}"));
-            }
-        }
-        for row in &self.unavailable {
-            line(format!("absent   {}: {}", row.label, row.why));
-            line(format!("         to have it: {}", row.help));
-        }
-        let mut counts: BTreeMap<usize, String> = BTreeMap::new();
-        let parts = [
-            (self.failed, "failed"),
-            (self.blocked, "blocked by a failure"),
-            (self.not_reached, "not reached"),
-            (self.repaired, "repaired"),
-        ];
-        for (index, (count, word)) in parts.into_iter().enumerate() {
-            if count > 0 {
-                counts.insert(index, format!(", {count} {word}"));
-            }
-        }
-        let more: String = counts.into_values().collect();
-        let wall = Duration::from_secs_f64(self.wall_s);
-        line(format!(
-            "{bold}{}{plain} on {}: {} actions executed, {} reused{more}; {} in all",
-            self.pipeline,
-            self.system,
-            self.executed,
-            self.reused,
-            human(wall),
-        ));
-        if self.executed > 0 && self.wall_s > 0.0 {
-            line(format!(
-                "engine: {:.1} % of the wall time had no child running; peak memory {:.1} MiB",
-                100.0 * self.overhead_s / self.wall_s,
-                mebibytes(self.peak_memory_bytes),
-            ));
-        }
-        if self.interrupted {
-            let lost = self.failed;
-            line(format!("interrupted: {lost} running actions were given up; run again to go on"));
-        }
-        if let Some(pages) = &self.pages {
-            line(format!("pages: {pages}"));
-        }
-        out
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a display of memory in MiB")]
-fn mebibytes(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 20)
 }
 
 impl From<pages::PageError> for CommandError {

@@ -7,6 +7,7 @@
 pub mod bind;
 pub mod cgroup;
 pub mod cmake_child;
+pub mod command;
 mod confine;
 pub mod descendants;
 pub mod forecast;

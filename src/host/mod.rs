@@ -265,7 +265,7 @@ mod tests {
         let dir = root_with(&[]);
         let facts = HostFacts::read(dir.path(), 3);
         let names: Vec<&str> = facts.0.keys().map(String::as_str).collect();
-        assert_eq!(names, ["architecture", "cpu_number"]);
+        assert_eq!(names, ["architecture", "cpu_number", "cycle_source"]);
     }
 
     #[test]

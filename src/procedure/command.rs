@@ -3,7 +3,8 @@
 //! Inputs are laid out below `in/`, the child runs in `out/`, and only the declared outputs are kept. Symbols in the
 //! argv (`{in}`, `{out}`) were put in by the stage; absolute paths never enter the key.
 
-use crate::exec::job::{Command, Job, Stop, Yield};
+use crate::exec::command::Command;
+use crate::exec::job::{Job, Stop, Yield};
 use crate::exec::process::Exit;
 use crate::record::{FailureClass, Finding};
 

@@ -2,7 +2,8 @@
 //!
 //! Inputs are the embedded sources, so a changed driver changes the key of everything that runs it.
 
-use crate::exec::job::{Command, Job, Stop, Yield};
+use crate::exec::command::Command;
+use crate::exec::job::{Job, Stop, Yield};
 
 /// Flags of the drivers: C99 as the reference harness builds its own, warnings on because the code is ours.
 const FLAGS: [&str; 5] = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic"];

@@ -9,7 +9,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 
 use crate::digest::BlobId;
-use crate::exec::job::{Command, Job, Stop, Yield};
+use crate::exec::command::Command;
+use crate::exec::job::{Job, Stop, Yield};
 use crate::exec::process::Exit;
 use crate::kat::{Digested, Mode, Vectors, check_vectors, digest, first_difference};
 use crate::record::{FailureClass, Finding};

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::report_lines::{Lines, field};
-use crate::exec::job::{Command, Job, Stop, Yield};
+use crate::exec::command::Command;
+use crate::exec::job::{Job, Stop, Yield};
 use crate::record::FailureClass;
 use crate::result::{Binding, HelperCalls, Profile};
 

@@ -152,3 +152,49 @@ fn a_submission_that_hangs_is_ended_at_its_limit_and_the_rest_goes_on() {
         std::fs::read_to_string(workspace.path("store/pages/this/p/toy-1/index.md")).unwrap();
     assert!(page.contains("PASS"), "{page}");
 }
+
+/// Starts a run whose events go to a file, and waits until that file holds `text`.
+fn started_until(workspace: &Workspace, text: &str) -> std::process::Child {
+    let begun = Instant::now();
+    let child = workspace
+        .command(&["pipeline", "run", "p"])
+        .stdout(std::fs::File::create(workspace.path("summary")).unwrap())
+        .stderr(std::fs::File::create(workspace.path("events")).unwrap())
+        .spawn()
+        .unwrap();
+    while !std::fs::read_to_string(workspace.path("events")).unwrap().contains(text) {
+        assert!(begun.elapsed() < Duration::from_secs(300), "`{text}` never came");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
+fn interrupt(child: &std::process::Child) {
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+}
+
+#[test]
+fn a_run_that_waits_for_the_store_says_for_whom_and_ends_with_ctrl_c() {
+    let workspace = Workspace::new();
+    let store = ngcc::store::Store::open(&workspace.path("store")).unwrap();
+    let lock = store.try_lock_run("a long campaign").unwrap().unwrap();
+    let mut child = started_until(&workspace, "a long campaign");
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(lock);
+}
+
+#[test]
+fn ctrl_c_ends_a_run_gently_and_the_next_one_goes_on() {
+    let workspace = Workspace::new();
+    workspace.without_measuring();
+    let mut child = started_until(&workspace, "done ");
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let summary = std::fs::read_to_string(workspace.path("summary")).unwrap();
+    assert!(summary.contains("interrupted: "), "{summary}");
+    let rest = workspace.run(&[]);
+    assert_eq!(rest.code, Some(0), "{}{}", rest.out, rest.err);
+    assert!(executed(&rest) < 11 && executed(&rest) > 0, "{}", rest.out);
+}
