@@ -6,15 +6,21 @@ use ngcc::diag::Colour;
 use ngcc::spec::Workspace;
 use proptest::prelude::*;
 
+use crate::cc::repo;
+
+/// Files of a good workspace: where they stand in it, and where the project has them. Read when a test runs, so that
+/// the tests compile without them.
 const GOOD: [(&str, &str); 4] = [
-    ("pipelines/a.yaml", include_str!("../../pipelines/all.yaml")),
-    ("pipelines/b.yaml", include_str!("../../pipelines/lines.yaml")),
-    (
-        "kems/kem-1/submission.yaml",
-        include_str!("../../testdata/quirks/kems/kem-oddities/submission.yaml"),
-    ),
-    ("kems/kem-1/kat.sha256", include_str!("../../testdata/quirks/kems/kem-oddities/kat.sha256")),
+    ("pipelines/a.yaml", "pipelines/all.yaml"),
+    ("pipelines/b.yaml", "pipelines/lines.yaml"),
+    ("kems/kem-1/submission.yaml", "testdata/quirks/kems/kem-oddities/submission.yaml"),
+    ("kems/kem-1/kat.sha256", "testdata/quirks/kems/kem-oddities/kat.sha256"),
 ];
+
+fn good(index: usize) -> (&'static str, String) {
+    let (path, of_project) = GOOD[index];
+    (path, std::fs::read_to_string(repo(of_project)).expect("the project has it"))
+}
 
 /// What an editor, a disk or an enemy may do to a text at a place.
 #[derive(Debug, Clone)]
@@ -118,12 +124,13 @@ proptest! {
         damages in prop::collection::vec((any::<usize>(), damage()), 1..6),
     ) {
         let dir = tempfile::tempdir().expect("a scratch directory");
-        let (name, text) = GOOD[file];
+        let (name, text) = good(file);
         let mut text = text.as_bytes().to_vec();
         damages.iter().for_each(|(at, damage)| apply(&mut text, *at, damage));
         write(dir.path(), name, &text);
         if name.ends_with(".sha256") {
-            write(dir.path(), GOOD[2].0, GOOD[2].1.as_bytes());
+            let (manifest, text) = good(2);
+            write(dir.path(), manifest, text.as_bytes());
         }
         let said = load(dir.path());
         prop_assert!(!said.1.chars().any(|c| c.is_control() && c != '\n'), "{:?}", said.1);
