@@ -28,7 +28,7 @@ setup:
 	.ci/setup cmake ninja-build
 
 setup-test:
-	.ci/setup cmake ninja-build valgrind
+	.ci/setup cmake ninja-build
 
 clean:
 	cargo clean
