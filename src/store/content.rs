@@ -17,6 +17,20 @@ use crate::digest::{BlobId, Digest};
 const SMALL: u64 = 1 << 20;
 const BUFFER: usize = 256 * 1024;
 
+/// Why a stream was not filed.
+#[derive(Debug, thiserror::Error)]
+pub enum PutError {
+    /// The reader failed.
+    #[error("it cannot be read")]
+    Read(#[source] io::Error),
+    /// There is more of it than was allowed.
+    #[error("it is longer than allowed")]
+    TooLong,
+    /// It cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 impl Store {
     /// Files a byte string.
     ///
@@ -43,23 +57,51 @@ impl Store {
         mut file: File,
         path: &Path,
     ) -> Result<(BlobId, u64), StoreError> {
-        let unreadable = |e| StoreError::io("read", path, e);
-        let stat = file.metadata().map_err(unreadable)?;
-        if stat.len() < SMALL {
-            let mut bytes = Vec::with_capacity(usize::try_from(stat.len()).unwrap_or(0) + 1);
-            file.read_to_end(&mut bytes).map_err(unreadable)?;
-            return Ok((self.put_bytes(&bytes)?, bytes.len() as u64));
+        self.put_stream(&mut file, u64::MAX, path).map_err(|error| match error {
+            PutError::Read(e) => StoreError::io("read", path, e),
+            PutError::TooLong => unreachable!("no file is longer than 2^64 bytes"),
+            PutError::Store(e) => e,
+        })
+    }
+
+    /// Files what a reader gives, at most `most` bytes of it; returns the length too. Holds a bounded part of it in
+    /// memory. The reader is read to its end, so one that checks itself at its end has done so.
+    ///
+    /// # Errors
+    /// [`PutError::TooLong`] when there is more, as soon as that is known; else what reading or writing failed with.
+    /// Then nothing stands under any name.
+    pub fn put_reader(&self, reader: &mut dyn Read, most: u64) -> Result<(BlobId, u64), PutError> {
+        self.put_stream(reader, most, self.root())
+    }
+
+    /// A failure to write names `place`.
+    fn put_stream(
+        &self,
+        reader: &mut dyn Read,
+        most: u64,
+        place: &Path,
+    ) -> Result<(BlobId, u64), PutError> {
+        let mut buffer = Vec::new();
+        (&mut *reader).take(SMALL).read_to_end(&mut buffer).map_err(PutError::Read)?;
+        let mut total = buffer.len() as u64;
+        if total > most {
+            return Err(PutError::TooLong);
+        }
+        if total < SMALL {
+            return Ok((self.put_bytes(&buffer)?, total));
         }
         let mut temp = self.session.temp_file()?;
         let mut hasher = blake3::Hasher::new();
-        let mut buffer = vec![0_u8; BUFFER];
-        loop {
-            let n = read_some(&mut file, &mut buffer).map_err(unreadable)?;
-            if n == 0 {
-                break;
+        let mut filled = buffer.len();
+        while filled > 0 {
+            hasher.update(&buffer[..filled]);
+            temp.write_all(&buffer[..filled], place)?;
+            buffer.resize(BUFFER, 0);
+            filled = read_some(reader, &mut buffer).map_err(PutError::Read)?;
+            total += filled as u64;
+            if total > most {
+                return Err(PutError::TooLong);
             }
-            hasher.update(&buffer[..n]);
-            temp.write_all(&buffer[..n], path)?;
         }
         let id = BlobId(Digest::from_bytes(*hasher.finalize().as_bytes()));
         let place = self.layout.blob(id);
@@ -68,7 +110,7 @@ impl Store {
             temp.place(&place)?;
         }
         self.note_unsynced();
-        Ok((id, hasher.count()))
+        Ok((id, total))
     }
 
     /// Puts bytes at a place unless exactly they are there.
@@ -201,7 +243,7 @@ impl Store {
 }
 
 /// Reads on interruption again; 0 is the end.
-fn read_some(file: &mut File, buffer: &mut [u8]) -> io::Result<usize> {
+fn read_some(file: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match file.read(buffer) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
@@ -334,6 +376,36 @@ mod tests {
         spoil(&store, id, &vec![2; 2 << 20]);
         store.put_file(&file).unwrap();
         assert_eq!(store.read_blob(id).unwrap(), vec![1; 2 << 20]);
+    }
+
+    #[test]
+    fn a_stream_is_filed_up_to_the_given_length_and_a_longer_one_is_not() {
+        let (_dir, store) = store();
+        for len in [0, 1, SMALL - 1, SMALL, SMALL + 1, 3 * SMALL] {
+            let bytes = || io::repeat(5).take(len);
+            let (id, filed) = store.put_reader(&mut bytes(), len).unwrap();
+            assert_eq!(filed, len);
+            assert_eq!(store.read_blob(id).unwrap().len() as u64, len);
+            if len > 0 {
+                let error = store.put_reader(&mut bytes(), len - 1).unwrap_err();
+                assert!(matches!(error, PutError::TooLong), "{error}");
+            }
+        }
+        // A stream without end is given up soon.
+        assert!(matches!(store.put_reader(&mut io::repeat(1), 9), Err(PutError::TooLong)));
+        let half = &mut io::repeat(6).take(2 * SMALL).chain(Broken);
+        assert!(matches!(store.put_reader(half, u64::MAX), Err(PutError::Read(_))));
+        let own = store.session.unused_path();
+        let left = fs::read_dir(own.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1, "only `alive` is left of what was written aside");
+    }
+
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("broken"))
+        }
     }
 
     #[test]

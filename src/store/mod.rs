@@ -35,6 +35,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use crate::digest::{ActionKey, BlobId, TreeId};
 
 pub use census::{Census, Count};
+pub use content::PutError;
 pub use gc::{GcPlan, GcRoots};
 pub use lock::{LockHolder, RunLock};
 pub use pending::Recovery;
