@@ -18,6 +18,7 @@ pub mod host;
 pub mod kat;
 pub mod name;
 pub mod outcome;
+pub mod package;
 pub mod plan;
 pub mod procedure;
 pub mod profile_share;

@@ -332,7 +332,7 @@ fn below_include(header: &Path) -> String {
 }
 
 /// The first executable file of this name on the search path. Relative and empty entries are not searched.
-fn find(path: &str, name: &str) -> Option<PathBuf> {
+pub(crate) fn find(path: &str, name: &str) -> Option<PathBuf> {
     if name.is_empty() || name.contains('/') {
         return None;
     }

@@ -4,6 +4,7 @@
 //! Children start through `process.rs` only; what starts is this same program as `ngcc __exec` (`launcher.rs`), which
 //! sets the limits, runs the real program and stays its parent until the last descendant is gone.
 
+pub mod archive_tools;
 pub mod bind;
 pub mod cgroup;
 pub mod cmake_child;
