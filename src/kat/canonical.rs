@@ -21,6 +21,9 @@ pub enum Mode {
 /// Longest key that is looked at; a longer line start cannot be a `_Len` line of any known layout.
 const KEY_LIMIT: usize = 256;
 
+/// Most blanks in a row that are held back. A text with more in one line is not from any driver.
+const BLANKS_LIMIT: usize = 16 << 20;
+
 /// How a record starts.
 const COUNT: &[u8] = b"Count = ";
 
@@ -171,6 +174,10 @@ impl<R: Read> Read for Canonical<R> {
             self.inner.consume(chunk.len());
             self.raw_bytes += chunk.len() as u64;
             self.push(&chunk);
+            if self.line.blanks.len() > BLANKS_LIMIT {
+                let text = "more than 16 MiB of blanks in one line: this is no KAT text";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+            }
         }
         let n = buffer.len().min(self.out.len() - self.taken);
         buffer[..n].copy_from_slice(&self.out[self.taken..self.taken + n]);
@@ -273,6 +280,13 @@ mod tests {
     #[test]
     fn a_value_that_is_empty_keeps_its_line() {
         assert_eq!(canonical(b"PK = \n", Mode::Strict, None), "PK =\n");
+    }
+
+    #[test]
+    fn endless_blanks_are_refused_before_they_fill_the_memory() {
+        let blanks = io::repeat(b' ').take(1 << 40);
+        let error = digest(b"PK = ".chain(blanks), Mode::Strict, None).unwrap_err();
+        assert!(error.to_string().contains("no KAT text"), "{error}");
     }
 
     #[test]

@@ -3,12 +3,15 @@
 //! Reads both texts side by side in canonical form; holds a window of bytes, never a line.
 
 use std::fmt;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead as _, BufReader, Read};
 
 use super::canonical::{Canonical, Mode};
 
 /// How many characters of each side are shown, from the first difference on.
 const SHOWN: usize = 32;
+
+/// How much of each text is held.
+const CHUNK: usize = 256 * 1024;
 
 /// The first difference between a generated text and its reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,9 +50,15 @@ struct Place {
 }
 
 impl Place {
-    fn step(&mut self, byte: u8) {
-        match byte {
-            b'\n' => {
+    /// Goes on over bytes that are equal in both texts. By line, not by byte: texts may be gigabytes.
+    fn pass(&mut self, bytes: &[u8]) {
+        for part in bytes.split_inclusive(|b| *b == b'\n') {
+            let (body, complete) = match part.strip_suffix(b"\n") {
+                Some(body) => (body, true),
+                None => (part, false),
+            };
+            self.extend(body);
+            if complete {
                 if self.key_text() == "Count" {
                     let text = String::from_utf8_lossy(&self.count).trim().to_owned();
                     self.record = text.parse().ok().or(self.record);
@@ -58,19 +67,25 @@ impl Place {
                 self.count.clear();
                 (self.in_value, self.value) = (false, 0);
             }
-            b'=' if !self.in_value => self.in_value = true,
-            byte if self.in_value => {
-                // The blank after `=` is no part of the value.
-                if self.value > 0 || byte != b' ' {
-                    self.value += 1;
-                }
-                if self.count.len() < 20 {
-                    self.count.push(byte);
-                }
-            }
-            byte if self.key.len() < 80 => self.key.push(byte),
-            _ => {}
         }
+    }
+
+    fn extend(&mut self, mut body: &[u8]) {
+        if !self.in_value {
+            let end = body.iter().position(|b| *b == b'=');
+            let key = &body[..end.unwrap_or(body.len())];
+            self.key.extend_from_slice(&key[..key.len().min(80 - self.key.len().min(80))]);
+            let Some(end) = end else { return };
+            self.in_value = true;
+            body = &body[end + 1..];
+        }
+        // The blank after `=` is no part of the value.
+        if self.value == 0 {
+            body = &body[body.iter().position(|b| *b != b' ').unwrap_or(body.len())..];
+        }
+        self.value += body.len() as u64;
+        let room = 20 - self.count.len().min(20);
+        self.count.extend_from_slice(&body[..body.len().min(room)]);
     }
 
     fn key_text(&self) -> String {
@@ -88,46 +103,47 @@ pub fn first_difference(
     mode: Mode,
     limit: Option<u64>,
 ) -> io::Result<Option<Difference>> {
-    let mut ours = BufReader::new(Canonical::new(ours, mode, limit)).bytes();
-    let mut reference = BufReader::new(Canonical::new(reference, mode, limit)).bytes();
+    let mut ours = BufReader::with_capacity(CHUNK, Canonical::new(ours, mode, limit));
+    let mut reference = BufReader::with_capacity(CHUNK, Canonical::new(reference, mode, limit));
     let mut place = Place::default();
     loop {
-        let (a, b) = (ours.next().transpose()?, reference.next().transpose()?);
-        match (a, b) {
-            (None, None) => return Ok(None),
-            (Some(a), Some(b)) if a == b => place.step(a),
-            (a, b) => {
-                let field = if place.in_value { place.key_text() } else { String::new() };
-                let ours = window(a, &mut ours)?;
-                let reference = window(b, &mut reference)?;
-                let hexadecimal = !field.ends_with("_Len") && field != "Count";
-                let offset = if hexadecimal { place.value / 2 } else { place.value };
-                let field = if field.is_empty() { "(line start)".to_owned() } else { field };
-                return Ok(Some(Difference {
-                    record: place.record,
-                    field,
-                    offset,
-                    ours,
-                    reference,
-                }));
-            }
+        let (a, b) = (ours.fill_buf()?, reference.fill_buf()?);
+        let both = a.len().min(b.len());
+        if a.is_empty() && b.is_empty() {
+            return Ok(None);
         }
+        let equal = if a[..both] == b[..both] {
+            both
+        } else {
+            a.iter().zip(b).take_while(|(a, b)| a == b).count()
+        };
+        place.pass(&a[..equal]);
+        ours.consume(equal);
+        reference.consume(equal);
+        if both > 0 && equal == both {
+            continue;
+        }
+        let field = if place.in_value { place.key_text() } else { String::new() };
+        let hexadecimal = !field.ends_with("_Len") && field != "Count";
+        return Ok(Some(Difference {
+            record: place.record,
+            offset: if hexadecimal { place.value / 2 } else { place.value },
+            field: if field.is_empty() { "(line start)".to_owned() } else { field },
+            ours: window(&mut ours)?,
+            reference: window(&mut reference)?,
+        }));
     }
 }
 
-fn window(
-    first: Option<u8>,
-    rest: &mut impl Iterator<Item = io::Result<u8>>,
-) -> io::Result<String> {
-    let Some(first) = first else { return Ok("(end of text)".to_owned()) };
-    let mut bytes = vec![first];
-    while bytes.len() < SHOWN && bytes.last() != Some(&b'\n') {
-        match rest.next().transpose()? {
-            Some(byte) => bytes.push(byte),
-            None => break,
-        }
+/// What a side says from here on, to the end of the line at most.
+fn window(rest: &mut impl Read) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    rest.take(SHOWN as u64).read_to_end(&mut bytes)?;
+    if bytes.is_empty() {
+        return Ok("(end of text)".to_owned());
     }
-    Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+    let line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(line).trim_end().to_owned())
 }
 
 #[cfg(test)]
@@ -154,6 +170,21 @@ mod tests {
     #[test]
     fn equal_texts_with_other_line_ends_do_not_differ() {
         assert_eq!(difference(&REFERENCE.replace('\n', "\r\n")), None);
+    }
+
+    #[test]
+    fn the_place_is_the_same_wherever_the_chunks_end() {
+        let value = "AB".repeat(CHUNK);
+        let text = format!("Count = 7\nPK = {value}\nSK = {value}00\n");
+        for at in [0, 1, CHUNK - 30, CHUNK, 2 * CHUNK - 1] {
+            let mut other = text.clone().into_bytes();
+            let place = text.find("SK").unwrap() + 5 + at;
+            other[place] = b'F';
+            let found = first_difference(&*other, text.as_bytes(), Mode::Strict, None).unwrap();
+            let found = found.unwrap();
+            assert_eq!((found.record, found.field.as_str()), (Some(7), "SK"));
+            assert_eq!(found.offset, at as u64 / 2);
+        }
     }
 
     #[test]
