@@ -35,6 +35,15 @@ pub struct ProcedureId {
     pub version: u32,
 }
 
+/// What pins a package: the name and digest that the outside world has for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pin {
+    /// File name of the archive, or `name-version` of a crate release.
+    pub name: String,
+    /// SHA-256 of the archive.
+    pub sha256: String,
+}
+
 /// Where an input comes from.
 #[derive(Debug, Clone)]
 pub enum Source {
@@ -42,8 +51,15 @@ pub enum Source {
     File(RelPath),
     /// Bytes of this program or made at plan time (driver sources, generated text).
     Text(Arc<str>),
-    /// Something the store already holds (an unpacked archive's file or tree).
-    Given(Artifact),
+    /// A file of an unpacked package, which the store already holds.
+    Packed {
+        /// Its content.
+        blob: BlobId,
+        /// Its path in the package.
+        path: RelPath,
+        /// The package.
+        of: Arc<Pin>,
+    },
     /// A named output of another node; that node must succeed.
     From(NodeId, Cow<'static, str>),
     /// How another node ended, whichever way: its outputs by digest, or why there are none.
@@ -56,7 +72,7 @@ impl Source {
     pub const fn node(&self) -> Option<NodeId> {
         match self {
             Self::From(node, _) | Self::Outcome(node) => Some(*node),
-            Self::File(_) | Self::Text(_) | Self::Given(_) => None,
+            Self::File(_) | Self::Text(_) | Self::Packed { .. } => None,
         }
     }
 }
@@ -172,7 +188,7 @@ impl ActionSpec {
     pub fn requires(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.inputs.values().filter_map(|source| match source {
             Source::From(node, _) => Some(*node),
-            Source::File(_) | Source::Text(_) | Source::Given(_) | Source::Outcome(_) => None,
+            Source::File(_) | Source::Text(_) | Source::Packed { .. } | Source::Outcome(_) => None,
         })
     }
 }
@@ -352,7 +368,9 @@ mod tests {
             spec,
             |_, source| match source {
                 Source::Text(text) => Some(BoundInput::Artifact(Artifact::Blob(text_id(text)))),
-                Source::File(_) | Source::Given(_) | Source::From(..) | Source::Outcome(_) => None,
+                Source::File(_) | Source::Packed { .. } | Source::From(..) | Source::Outcome(_) => {
+                    None
+                }
             },
             |_| Some(Digest::of(tool)),
         )

@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::cmd;
 use crate::cmd::context::Terminal;
 use crate::name::Name;
+use crate::package::release::Cargo;
 use crate::spec::Selector;
 
 /// How the program ends. The numbers are public (README, "Exit codes").
@@ -89,16 +90,46 @@ enum Verb {
         which: WhichPipeline,
     },
     /// Print the provenance chain of one number: samples, driver, library, sources, tools, host
-    #[command(after_help = "Example:\n  ngcc trace kem-18/independent/Loong128/timing/keygen")]
+    #[command(
+        after_help = "Examples:\n  ngcc trace kem-18/independent/Loong128/timing/keygen\n  ngcc trace 5f0c2a9b        an earlier result, by the beginning of its record's key"
+    )]
     Trace {
-        /// Label of an action; a part that names one is enough
+        /// Label of an action, of which a part that names one is enough; or the key of a record
         target: String,
         #[command(flatten)]
         which: WhichPipeline,
     },
+    /// Compare two runs: keys, outputs, findings, medians (exit code 1 when results differ)
+    #[command(
+        after_help = "Examples:\n  ngcc diff latest~1 latest\n  ngcc diff 20261130T190205Z submitted"
+    )]
+    Diff {
+        /// A run: its id, its name, `latest`, `latest~1`, ...
+        first: String,
+        /// Another
+        second: String,
+    },
+    /// The history of runs
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "Examples:\n  ngcc runs\n  ngcc runs show latest\n  ngcc runs name submitted latest"
+    )]
+    Runs {
+        /// How many
+        #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+        last: usize,
+        /// Only those of this pipeline
+        #[arg(long)]
+        pipeline: Option<Name>,
+        #[command(subcommand)]
+        verb: Option<RunsVerb>,
+    },
     /// List and inspect submissions
     #[command(subcommand)]
     Kem(KemVerb),
+    /// Digest and compare known-answer texts
+    #[command(subcommand)]
+    Kat(KatVerb),
     /// Look at this machine as a measuring system
     #[command(subcommand)]
     Host(HostVerb),
@@ -122,7 +153,7 @@ enum Verb {
 enum PipelineVerb {
     /// Run a pipeline: only what a change touches runs
     #[command(
-        after_help = "Examples:\n  ngcc pipeline run all\n  ngcc pipeline run quick kem-18\n  ngcc pipeline run all --remeasure 'kem-18/*/Loong128'\n\nExit codes: 0 fine, 1 findings, 3 invalid YAML, 4 damaged store, 130 interrupted."
+        after_help = "Examples:\n  ngcc pipeline run all\n  ngcc pipeline run quick kem-18\n  ngcc pipeline run all --remeasure 'kem-18/*/Loong128'\n  ngcc pipeline run kat 'ref-*' --fetch\n\nExit codes: 0 fine, 1 findings, 3 invalid YAML, 4 damaged store, 130 interrupted."
     )]
     Run(RunArgs),
     /// Show what would run: hit, run, after another action, unavailable
@@ -190,9 +221,37 @@ pub struct RunArgs {
     /// Measure the selection once more; earlier rounds stay
     #[arg(long)]
     pub remeasure: bool,
-    /// Never touch the network (nothing in a run does; an absent archive stays a row)
+    /// First fetch the pinned archives that the selection needs and the store lacks
+    #[arg(long, conflicts_with = "offline")]
+    pub fetch: bool,
+    /// Further attempts of --fetch after one that brought nothing
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "fetch")]
+    pub retry: u32,
+    /// Never touch the network: an absent archive stays a row (the default, unless --fetch is given)
     #[arg(long)]
     pub offline: bool,
+}
+
+/// Arguments of `kem fetch`.
+#[derive(Debug, Clone, Args)]
+pub struct FetchArgs {
+    /// Which submissions: globs over submission/implementation
+    pub ids: Vec<Selector>,
+    /// All submissions
+    #[arg(long, conflicts_with = "ids")]
+    pub all: bool,
+    /// A folder of downloads (three levels are searched), or the archive itself
+    #[arg(long, value_name = "PATH")]
+    pub from: Option<PathBuf>,
+    /// Never touch the network
+    #[arg(long)]
+    pub offline: bool,
+    /// Unpack again what is unpacked already
+    #[arg(long)]
+    pub again: bool,
+    /// Further attempts after one that brought nothing
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub retry: u32,
 }
 
 /// Which pipeline a label belongs to.
@@ -213,11 +272,82 @@ pub struct WhichPipeline {
 enum KemVerb {
     /// List the submissions
     List,
+    /// Obtain pinned archives and crates, check them, and unpack them into the store
+    #[command(
+        after_help = "Examples:\n  ngcc kem fetch kem-18\n  ngcc kem fetch kem-01 kem-02 --from ~/Downloads\n  ngcc kem fetch 'ref-*'          the baselines, through your own cargo\n  ngcc kem fetch --all\n\nA broken download is resumed by the same command. Nothing of a package is executed."
+    )]
+    Fetch(FetchArgs),
     /// Say what is there of one submission, pinned, missing
     Show {
         /// Its id, e.g. kem-18
         id: Name,
     },
+}
+
+#[derive(Debug, Subcommand)]
+enum RunsVerb {
+    /// Show what ran or failed in one run
+    Show {
+        /// Its id, its name, `latest`, `latest~1`, ...
+        run: String,
+    },
+    /// Name a run, which keeps its results from collection
+    Name {
+        /// The name
+        name: Name,
+        /// The run
+        #[arg(default_value = "latest")]
+        run: String,
+    },
+    /// Take a name away
+    Unname {
+        /// The name
+        name: Name,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum KatVerb {
+    /// Print the canonical digest of texts, as in kat.sha256
+    #[command(after_help = "Example:\n  ngcc kat digest KAT_KEM_Loong128.txt")]
+    Digest {
+        /// The texts; `-` is standard input
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        #[command(flatten)]
+        how: KatText,
+    },
+    /// Compare a text with its reference: record, field and byte of the first difference (exit code 1)
+    #[command(
+        after_help = "Line ends, trailing blanks and empty lines do not count. Texts of any length are compared as\nstreams.\n\nExample:\n  ngcc kat compare output/KAT_KEM_Loong128.txt Test_Vectors/KAT_KEM_Loong128.txt"
+    )]
+    Compare {
+        /// The generated text; `-` is standard input
+        ours: PathBuf,
+        /// The reference
+        reference: PathBuf,
+        #[command(flatten)]
+        how: KatText,
+    },
+}
+
+/// Which part of a KAT text counts.
+#[derive(Debug, Clone, Args)]
+pub struct KatText {
+    /// Leave the lines with lengths out
+    #[arg(long)]
+    pub nolen: bool,
+    /// Only the first N records
+    #[arg(long, value_name = "N")]
+    pub records: Option<u64>,
+}
+
+impl KatText {
+    /// As the canonical form names it.
+    #[must_use]
+    pub const fn mode(&self) -> crate::kat::Mode {
+        if self.nolen { crate::kat::Mode::NoLen } else { crate::kat::Mode::Strict }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -275,6 +405,7 @@ pub fn main() -> ExitCode {
         || std::env::var_os("TERM").is_some_and(|v| v == "dumb");
     let terminal = Terminal {
         path: std::env::var("PATH").unwrap_or_default(),
+        cargo: cargo(),
         launcher: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ngcc")),
         colour: !no_colour && std::io::stderr().is_terminal(),
         live: std::io::stderr().is_terminal(),
@@ -296,8 +427,24 @@ pub fn main() -> ExitCode {
         Verb::Pipeline(PipelineVerb::Check) => cmd::check::run(&context),
         Verb::Why { target, which } => cmd::why::run(&context, target, which),
         Verb::Trace { target, which } => cmd::trace::run(&context, target, which),
+        Verb::Diff { first, second } => cmd::diff::run(&context, first, second),
+        Verb::Runs { last, pipeline, verb: None } => {
+            cmd::runs::list(&context, *last, pipeline.as_ref())
+        }
+        Verb::Runs { verb: Some(RunsVerb::Show { run }), .. } => cmd::runs::show(&context, run),
+        Verb::Runs { verb: Some(RunsVerb::Name { name, run }), .. } => {
+            cmd::runs::name(&context, name, Some(run))
+        }
+        Verb::Runs { verb: Some(RunsVerb::Unname { name }), .. } => {
+            cmd::runs::name(&context, name, None)
+        }
         Verb::Kem(KemVerb::List) => cmd::kem::list(&context),
+        Verb::Kem(KemVerb::Fetch(args)) => cmd::fetch::run(&context, args),
         Verb::Kem(KemVerb::Show { id }) => cmd::kem::show(&context, id),
+        Verb::Kat(KatVerb::Digest { files, how }) => cmd::kat::digests(&context, files, how),
+        Verb::Kat(KatVerb::Compare { ours, reference, how }) => {
+            cmd::kat::compare(&context, ours, reference, how)
+        }
         Verb::Host(HostVerb::Check { cpu }) => cmd::host::check(&context, *cpu),
         Verb::Host(HostVerb::Show { system }) => cmd::host::show(&context, system),
         Verb::Store(StoreVerb::Stat) => cmd::store::stat(&context),
@@ -315,6 +462,27 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => report(&error, &cli, !no_colour && std::io::stderr().is_terminal()),
     }
+}
+
+/// The user's cargo, with everything that configures it.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the caller's environment")]
+fn cargo() -> Cargo {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let program = std::env::split_paths(&path).map(|dir| dir.join("cargo")).find(|p| p.is_file());
+    let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let home = named("CARGO_HOME").or_else(|| Some(named("HOME")?.join(".cargo")));
+    let wanted = |name: &str| {
+        const WHOLE: [&str; 5] = ["PATH", "HOME", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR"];
+        let lower = name.to_ascii_lowercase();
+        WHOLE.contains(&name)
+            || ["CARGO", "RUSTUP", "GIT_"].iter().any(|start| name.starts_with(start))
+            || lower.ends_with("_proxy")
+    };
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| wanted(name))
+        .collect();
+    Cargo { program, home, env }
 }
 
 /// Prints an error the way its format asks for; a broken pipe is success.

@@ -171,6 +171,52 @@ pub fn human(duration: Duration) -> String {
     }
 }
 
+/// Bytes for people, in binary units.
+#[must_use]
+pub fn human_bytes(bytes: u64) -> String {
+    indicatif::BinaryBytes(bytes).to_string()
+}
+
+/// Shows one file coming in: a bar with speed and time left on a terminal, nothing elsewhere.
+#[derive(Debug)]
+pub struct Transfer(ProgressBar);
+
+impl Transfer {
+    /// Of a file of `total` bytes; 0 when its length is not known.
+    #[must_use]
+    pub fn new(name: &str, total: u64, live: bool, colour: bool) -> Self {
+        if !live {
+            return Self(ProgressBar::hidden());
+        }
+        let bar = if colour { "{bar:30.cyan/dim}" } else { "{bar:30}" };
+        let template = if total == 0 {
+            "{msg} {spinner} {elapsed}".to_owned()
+        } else {
+            format!(
+                "{{msg}} {bar} {{binary_bytes}}/{{binary_total_bytes}}, {{binary_bytes_per_sec}}, {{eta}} left"
+            )
+        };
+        let style = ProgressStyle::with_template(&template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> ");
+        let target = ProgressDrawTarget::stderr_with_hz(8);
+        let progress = ProgressBar::with_draw_target(Some(total), target).with_style(style);
+        progress.set_message(name.to_owned());
+        progress.enable_steady_tick(Duration::from_millis(250));
+        Self(progress)
+    }
+
+    /// So many bytes are there.
+    pub fn at(&self, bytes: u64) {
+        self.0.set_position(bytes);
+    }
+
+    /// No more will come.
+    pub fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// How an outcome reads in one word.
 fn word(outcome: &Outcome) -> &'static str {
     match outcome {

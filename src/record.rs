@@ -70,9 +70,12 @@ pub struct Provenance {
     pub log: Option<BlobId>,
     /// Limits in force, and by which means (`rlimit`, `cgroup v1`, ...).
     pub limits: BTreeMap<String, String>,
-    /// Source files behind the inputs: path in the workspace or archive, with its digest.
+    /// Source files behind the inputs, with their digests: a path in the workspace, or `package:path`.
     #[serde(default)]
     pub sources: BTreeMap<String, Digest>,
+    /// The packages that such files are from: name to the SHA-256 of the archive.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub packages: BTreeMap<String, String>,
 }
 
 /// What a tool was, by content. The path is not recorded: it differs between machines and says nothing.

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::{CommandError, Verdict};
 use crate::cli::{Cli, Exit, Format};
+use crate::package::release::Cargo;
 use crate::spec::Workspace;
 use crate::store::Store;
 
@@ -14,6 +15,8 @@ use crate::store::Store;
 pub struct Terminal {
     /// `PATH`, to find tools on.
     pub path: String,
+    /// The user's cargo, which crates are obtained through.
+    pub cargo: Cargo,
     /// This program.
     pub launcher: PathBuf,
     /// Colours are wanted.

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use super::Verdict;
 use super::context::{Context, print, print_json, table};
+use super::packages::Shelf;
 use super::session::unknown;
 use crate::name::Name;
-use crate::source;
+use crate::source::{self, Packages};
 use crate::spec::{Implementation, Source, Submission, Workspace};
 
 /// Lists the submissions.
@@ -15,9 +16,11 @@ use crate::spec::{Implementation, Source, Submission, Workspace};
 /// Invalid YAML.
 pub fn list(context: &Context) -> Verdict {
     let workspace = context.workspace()?;
+    let store = context.store()?;
+    let packages = Shelf::new(&store);
     if context.json() {
         let rows: Vec<_> =
-            workspace.submissions.values().map(|s| described(&workspace, s)).collect();
+            workspace.submissions.values().map(|s| described(&workspace, &packages, s)).collect();
         return print_json(&rows);
     }
     let header = ["id", "name", "instances", "implementations", "survey"];
@@ -26,7 +29,7 @@ pub fn list(context: &Context) -> Verdict {
         let implementations: Vec<String> = submission
             .implementations
             .values()
-            .map(|i| match source::files(&workspace.root, submission, i) {
+            .map(|i| match source::files(&workspace.root, &packages, submission, i) {
                 Ok(_) => i.name.to_string(),
                 Err(_) => format!("{} (absent)", i.name),
             })
@@ -48,12 +51,14 @@ pub fn list(context: &Context) -> Verdict {
 /// Invalid YAML, or an unknown id.
 pub fn show(context: &Context, id: &Name) -> Verdict {
     let workspace = context.workspace()?;
+    let store = context.store()?;
+    let packages = Shelf::new(&store);
     let submission = workspace
         .submissions
         .get(id)
         .ok_or_else(|| unknown("submission", id, workspace.submissions.keys(), "kems/"))?;
     if context.json() {
-        return print_json(&described(&workspace, submission));
+        return print_json(&described(&workspace, &packages, submission));
     }
     let mut text = format!("{} {}\n", submission.id, submission.name);
     let mut facts = vec![vec!["manifest".to_owned(), submission.file.to_string()]];
@@ -69,7 +74,7 @@ pub fn show(context: &Context, id: &Name) -> Verdict {
     text.push_str(&table(&facts));
     for implementation in submission.implementations.values() {
         let _ = writeln!(text, "\n{}: {}", implementation.name, pinned(implementation));
-        match source::files(&workspace.root, submission, implementation) {
+        match source::files(&workspace.root, &packages, submission, implementation) {
             Ok(files) => {
                 let _ = writeln!(text, "  present, {} files", files.len());
             }
@@ -108,12 +113,16 @@ fn pinned(implementation: &Implementation) -> String {
     }
 }
 
-fn described(workspace: &Workspace, submission: &Submission) -> serde_json::Value {
+fn described(
+    workspace: &Workspace,
+    packages: &dyn Packages,
+    submission: &Submission,
+) -> serde_json::Value {
     let implementations: Vec<_> = submission
         .implementations
         .values()
         .map(|i| {
-            let state = source::files(&workspace.root, submission, i);
+            let state = source::files(&workspace.root, packages, submission, i);
             serde_json::json!({
                 "name": i.name, "source": pinned(i), "present": state.is_ok(),
                 "why": state.as_ref().err().map(|r| &r.why),

@@ -2,18 +2,25 @@
 
 pub mod check;
 pub mod context;
+pub mod diff;
+pub mod fetch;
 pub mod graph;
 pub mod host;
+pub mod kat;
 pub mod kem;
+mod lineage;
 pub mod list;
+pub mod packages;
 pub mod pages;
 pub mod plan;
 pub mod run;
+pub mod runs;
 pub mod schema;
 pub mod session;
 pub mod store;
 pub mod summary;
 pub mod trace;
+mod unpack;
 pub mod why;
 
 use crate::cli::Exit;

@@ -1,10 +1,12 @@
 //! `ngcc pipeline run`: lock, run, lay the pages out, say what happened.
 
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use super::context::{Context, print, print_json};
-use super::session::Session;
+use super::fetch::{self, How, Row};
+use super::session::{Session, find_pipeline};
 use super::summary::Summary;
 use super::{CommandError, Verdict, pages, plan as plan_verb};
 use crate::action::NodeId;
@@ -18,6 +20,8 @@ use crate::exec::process::{Interrupt, Runner};
 use crate::exec::run::{self, Options};
 use crate::outcome::Outcome;
 use crate::procedure;
+use crate::spec::{Implementation, Submission};
+use crate::stage;
 use crate::store::{LockHolder, RunEnd, RunLine, RunLock, RunLog, RunStart, StoreError};
 
 /// Runs the verb.
@@ -27,6 +31,9 @@ use crate::store::{LockHolder, RunEnd, RunLine, RunLock, RunLog, RunStart, Store
 pub fn run(context: &Context, args: &RunArgs) -> Verdict {
     if args.dry_run {
         return plan_verb::run(context, &args.plan);
+    }
+    if args.fetch && !fetch_first(context, args)? {
+        return Ok(Exit::Interrupted);
     }
     let interrupt = Interrupt::install()?;
     let session = Session::open(context, &args.plan, args.remeasure)?;
@@ -84,6 +91,29 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
         print(&summary.text(context.terminal.colour))?;
     }
     Ok(summary.exit())
+}
+
+/// Fetches what the selection needs and is not there. What cannot be had stays a row of the run; `false` when the user
+/// had enough.
+fn fetch_first(context: &Context, args: &RunArgs) -> Result<bool, CommandError> {
+    let workspace = context.workspace()?;
+    let store = context.store()?;
+    let pipeline = find_pipeline(&workspace, &args.plan.pipeline)?;
+    let chosen = |submission: &Submission, implementation: &Implementation| {
+        let asked = &args.plan.selectors;
+        let mut instances = implementation.recipes.keys();
+        instances.any(|i| stage::selected(pipeline, asked, submission, implementation, i))
+    };
+    let how = How { from: None, offline: args.offline, again: false, tries: args.retry + 1 };
+    let rows = fetch::fetch(context, &workspace, &store, &chosen, &how)?;
+    if !context.json() {
+        let mut err = std::io::stderr().lock();
+        for row in rows.iter().filter(|row| row.is_news()) {
+            // Nobody reads a broken pipe; the run goes on.
+            let _ = err.write_all(row.line().as_bytes());
+        }
+    }
+    Ok(!rows.iter().any(Row::was_interrupted))
 }
 
 /// Takes the store's run lock; says whom it waits for; `None` when the user has had enough of waiting.

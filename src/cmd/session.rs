@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::CommandError;
 use super::context::Context;
+use super::packages::Shelf;
 use crate::cli::{Exit, PlanArgs, WhichPipeline};
 use crate::diag::nearest;
 use crate::host::{self, HostFacts};
@@ -81,12 +82,14 @@ impl Session {
             host.set(fact, tools.get(tool).map(|t| t.identity.version.clone()));
         }
         let mut rounds = read_rounds(&store, &system.name);
+        let packages = Shelf::new(&store);
         let session_plan = |rounds: &BTreeMap<String, u32>| {
             let request = Request {
                 selectors: &args.selectors,
                 only: &args.only,
                 system: system.clone(),
                 rounds,
+                packages: &packages,
             };
             stage::plan(&workspace, &pipeline, &request)
         };

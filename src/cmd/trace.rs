@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::context::{Context, print, print_json};
 use super::session::Session;
-use super::{CommandError, Verdict};
+use super::{CommandError, Verdict, lineage};
 use crate::action::{NodeId, Source};
 use crate::artifact::Artifact;
 use crate::cli::{Exit, WhichPipeline};
@@ -26,6 +26,15 @@ struct Link {
 /// # Errors
 /// Invalid YAML, an unknown target, an action without a result.
 pub fn run(context: &Context, target: &str, which: &WhichPipeline) -> Verdict {
+    let store = context.store()?;
+    if let Some(record) = lineage::by_key(&store, target)? {
+        let links: Vec<Link> = lineage::chain(&store, record)?
+            .into_iter()
+            .map(|(depth, record)| Link { action: record.label.clone(), depth, record })
+            .collect();
+        return show(context, None, &links);
+    }
+    drop(store);
     let session = Session::whole(context, which)?;
     let node = session.find(target)?;
     let root = &session.workspace.root;
@@ -35,19 +44,23 @@ pub fn run(context: &Context, target: &str, which: &WhichPipeline) -> Verdict {
     follow(&session, &forecasts, node, 0, &mut seen, &mut links)?;
     if links.is_empty() {
         let label = &session.plan.node(node).label;
-        return Err(CommandError::new(
-            Exit::Usage,
-            format!("`{label}` has no result for today's inputs"),
-        )
-        .help(format!(
-            "ngcc why {label} says why; ngcc pipeline run {} makes it",
-            which.pipeline
-        )));
+        let mut help =
+            format!("ngcc why {label} says why; ngcc pipeline run {} makes it", which.pipeline);
+        for earlier in lineage::results_of(&session.store, label)?.iter().rev().take(5) {
+            let (key, at) = (earlier.key.short(), &earlier.provenance.started);
+            let _ = write!(help, "\n      ngcc trace {key} traces the result of {at}");
+        }
+        let text = format!("`{label}` has no result for today's inputs");
+        return Err(CommandError::new(Exit::Usage, text).help(help));
     }
+    show(context, Some(&session), &links)
+}
+
+fn show(context: &Context, session: Option<&Session>, links: &[Link]) -> Verdict {
     if context.json() {
         return print_json(&links);
     }
-    let text: String = links.iter().map(|link| described(&session, link)).collect();
+    let text: String = links.iter().map(|link| described(session, link)).collect();
     print(&text)
 }
 
@@ -74,7 +87,7 @@ fn follow(
     Ok(())
 }
 
-fn described(session: &Session, link: &Link) -> String {
+fn described(session: Option<&Session>, link: &Link) -> String {
     let Link { action, depth, record } = link;
     let indent = "  ".repeat(*depth);
     let mut text = String::new();
@@ -91,6 +104,9 @@ fn described(session: &Session, link: &Link) -> String {
     }
     for (path, digest) in &record.provenance.sources {
         line("source", format!("{path} {digest}"));
+    }
+    for (name, sha256) in &record.provenance.packages {
+        line("package", format!("{name} sha256 {sha256}"));
     }
     let embedded = record.ingredients.iter().filter(|(field, _)| {
         field.strip_prefix("input ").is_some_and(|path| {
@@ -119,7 +135,7 @@ fn described(session: &Session, link: &Link) -> String {
             line("host", format!("{name}: {value}"));
         }
     }
-    if *depth == 0 {
+    if let Some(session) = session.filter(|_| *depth == 0) {
         line("system", format!("{} {}", session.system.name, session.system.identity));
     }
     line("ran", format!("{} to {}", record.provenance.started, record.provenance.ended));

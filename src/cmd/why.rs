@@ -231,7 +231,9 @@ fn cause(
             Some(Source::Outcome(from)) => {
                 format!("the outcome of `{}` {verb}", session.plan.node(*from).label)
             }
-            Some(Source::Given(_)) => format!("`{path}` of the archive {verb}"),
+            Some(Source::Packed { path, of, .. }) => {
+                format!("`{path}` of the package `{}` {verb}", of.name)
+            }
             None => format!("input `{path}` {verb}"),
         };
     }

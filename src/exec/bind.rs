@@ -118,7 +118,7 @@ pub fn bind<'p>(
             }
         },
         Source::Text(text) => Some(BoundInput::Artifact(Artifact::Blob(text_id(text)))),
-        Source::Given(artifact) => Some(BoundInput::Artifact(*artifact)),
+        Source::Packed { blob, .. } => Some(BoundInput::Artifact(Artifact::Blob(*blob))),
         Source::From(node, output) => {
             settled.get(*node).and_then(|o| o.output(output)).map(BoundInput::Artifact)
         }

@@ -114,6 +114,8 @@ pub struct Trace {
     pub log: Vec<u8>,
     /// Files behind the inputs.
     pub sources: BTreeMap<String, Digest>,
+    /// Packages behind the inputs: name to SHA-256.
+    pub packages: BTreeMap<String, String>,
 }
 
 impl std::fmt::Debug for Bench<'_> {
@@ -260,6 +262,10 @@ impl<'a> Job<'a> {
         match source {
             Some(Source::Text(text)) => Ok(text.as_bytes().to_vec()),
             Some(Source::File(path)) => self.snapshot(path, artifact),
+            Some(source @ Source::Packed { .. }) => {
+                self.note_packed(source);
+                self.read(artifact)
+            }
             _ => self.read(artifact),
         }
     }
@@ -279,6 +285,14 @@ impl<'a> Job<'a> {
         self.store().put_bytes(&bytes)?;
         self.trace.sources.insert(path.to_string(), id.0);
         Ok(bytes)
+    }
+
+    /// Notes the package behind an input, for the record.
+    fn note_packed(&mut self, source: &Source) {
+        if let Source::Packed { blob, path, of } = source {
+            self.trace.sources.insert(format!("{}:{path}", of.name), blob.0);
+            self.trace.packages.insert(of.name.clone(), of.sha256.clone());
+        }
     }
 
     /// The scratch directory, made on first use.
@@ -314,11 +328,12 @@ impl<'a> Job<'a> {
                     let bytes = self.input_bytes(path.as_str())?;
                     std::fs::write(&to, bytes)?;
                 }
-                (Source::Given(_) | Source::From(..), Artifact::Blob(id)) => {
+                (Source::Packed { .. } | Source::From(..), Artifact::Blob(id)) => {
+                    self.note_packed(source);
                     // Execute bits travel by role: what a stage runs is laid out executable.
                     self.store().lay_out_blob(id, &to, path.as_str().starts_with("bin/"))?;
                 }
-                (Source::Given(_) | Source::From(..), Artifact::Tree(id)) => {
+                (Source::Packed { .. } | Source::From(..), Artifact::Tree(id)) => {
                     self.store().lay_out_tree(id, &to)?;
                 }
                 (Source::Outcome(_), _) => {}

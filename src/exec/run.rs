@@ -433,6 +433,7 @@ fn carry_out(work: Work<'_>, registry: Registry, node: NodeId, claim: Claim) -> 
                 log,
                 limits: trace.limits,
                 sources: trace.sources,
+                packages: trace.packages,
             },
             observed: made.observed,
         };

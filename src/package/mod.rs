@@ -11,12 +11,16 @@
 mod assembly;
 mod bytes;
 mod directory;
+pub mod download;
 mod external;
 mod format;
 mod limits;
 mod links;
 mod names;
+pub mod obtain;
 mod refusal;
+pub mod release;
+mod shelf;
 mod tar;
 mod zip;
 mod zip_directory;
@@ -37,6 +41,7 @@ use crate::store::Store;
 pub use external::{Call, CallError, External, Output};
 pub use limits::Limits;
 pub use refusal::{Refusal, UnpackError};
+pub use shelf::{archive_name, find, keep, package_name};
 
 use assembly::{Assembly, Place};
 

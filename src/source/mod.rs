@@ -1,7 +1,8 @@
 //! Where an implementation's files come from, and which of them one instance consists of.
 //!
-//! The files of a source are a listing from path to content (a workspace file, or an artifact of the store); what an
-//! instance is built from is chosen out of it by its recipe. Nothing here reads file contents or runs anything.
+//! The files of a source are a listing from path to content (a workspace file, or a file of an unpacked package in the
+//! store); what an instance is built from is chosen out of it by its recipe. Nothing here reads file contents, unpacks
+//! or runs anything, or knows where packages are kept: whoever plans brings a way to look them up.
 
 mod instance;
 
@@ -18,34 +19,50 @@ pub use instance::{InstanceFiles, NoFiles, expand};
 /// The files of one source tree: path inside it, and where the content is.
 pub type Files = BTreeMap<RelPath, action::Source>;
 
+/// A way to look up the files of a pinned package.
+pub trait Packages: std::fmt::Debug {
+    /// The files of the package with this SHA-256, unpacked with these archives inside it; `None` when it is absent.
+    fn files(&self, name: &str, sha256: &str, nested: &[String]) -> Option<Files>;
+}
+
+/// No package is there.
+#[derive(Debug)]
+pub struct NoPackages;
+
+impl Packages for NoPackages {
+    fn files(&self, _: &str, _: &str, _: &[String]) -> Option<Files> {
+        None
+    }
+}
+
 /// Lists the files of an implementation's source.
 ///
 /// # Errors
 /// A row that says what is missing and which command obtains it.
 pub fn files(
     workspace: &Path,
+    packages: &dyn Packages,
     submission: &Submission,
     implementation: &Implementation,
 ) -> Result<Files, Unavailable> {
     let label = format!("{}/{}", submission.id, implementation.name);
+    let absent = |what: String| Unavailable {
+        label: label.clone(),
+        why: format!("{what} is not in the store"),
+        help: format!("ngcc kem fetch {}", submission.id),
+    };
     match &implementation.source {
         Source::Directory { path } => directory(workspace, path).map_err(|why| Unavailable {
-            label,
+            label: label.clone(),
             why,
             help: format!("check `source:` in {}", submission.file),
         }),
-        Source::Archive { file, sha256, .. } => Err(Unavailable {
-            label,
-            why: format!("archive `{file}` (sha256 {}…) is not in the store", &sha256[..12]),
-            help: "a version with `ngcc kem fetch`; this one measures what is in the workspace"
-                .to_owned(),
-        }),
-        Source::Crate { name, version, .. } => Err(Unavailable {
-            label,
-            why: format!("crate `{name}` {version} is not in the store"),
-            help: "a version with `ngcc kem fetch`; this one measures what is in the workspace"
-                .to_owned(),
-        }),
+        Source::Archive { file, sha256, nested, .. } => packages
+            .files(file, sha256, nested)
+            .ok_or_else(|| absent(format!("archive `{file}` (sha256 {}…)", &sha256[..12]))),
+        Source::Crate { name, version, sha256 } => packages
+            .files(&format!("{name}-{version}"), sha256, &[])
+            .ok_or_else(|| absent(format!("crate `{name}` {version}"))),
     }
 }
 

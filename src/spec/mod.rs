@@ -15,6 +15,7 @@ mod quantity;
 mod reader;
 mod recipe;
 mod recipe_file;
+mod repin;
 mod schema;
 mod stage;
 mod submission;
@@ -28,6 +29,7 @@ pub use command::{ArgPart, ArgTemplate, CommandSettings, InputRef, Scope};
 pub use glob::{BadSelector, Pattern, Selector};
 pub use pipeline::{FlagSet, Pipeline};
 pub use recipe::{Api, Helper, KatSettings, Library, Patch, Recipe};
+pub use repin::{ArchivePin, repin};
 pub use schema::schemas;
 pub use stage::{Limits, ProfileSettings, ReportFormat, Stage, StageKind, TimingSettings};
 pub use submission::{

@@ -31,6 +31,8 @@ pub struct Request<'a> {
     pub system: System,
     /// Round of each measurement by label; 0 where nothing is said.
     pub rounds: &'a BTreeMap<String, u32>,
+    /// Where pinned packages are looked up.
+    pub packages: &'a dyn source::Packages,
 }
 
 /// The measuring system as pages show it.
@@ -117,7 +119,7 @@ pub fn plan(
                 continue;
             }
             touched = true;
-            match source::files(&workspace.root, submission, implementation) {
+            match source::files(&workspace.root, request.packages, submission, implementation) {
                 Err(row) => planner.builder.unavailable.push(row),
                 Ok(files) => measured.extend(planner.plan_implementation(
                     submission,
@@ -145,6 +147,22 @@ pub fn plan(
     Ok(planner.builder.finish()?)
 }
 
+/// Whether an instance is in a pipeline's selection and in what was asked for.
+#[must_use]
+pub fn selected(
+    pipeline: &Pipeline,
+    asked: &[Selector],
+    submission: &Submission,
+    implementation: &Implementation,
+    instance: &Name,
+) -> bool {
+    let fits = |s: &Selector| {
+        s.matches(submission.id.as_str(), implementation.name.as_str(), instance.as_str())
+    };
+    let own = pipeline.select.iter().filter_map(|text| text.parse().ok());
+    own.into_iter().any(|s| fits(&s)) && (asked.is_empty() || asked.iter().any(fits))
+}
+
 impl<'a> Planner<'a> {
     fn selected(
         &self,
@@ -152,12 +170,8 @@ impl<'a> Planner<'a> {
         implementation: &Implementation,
         instance: &Name,
     ) -> bool {
-        let fits = |s: &Selector| {
-            s.matches(submission.id.as_str(), implementation.name.as_str(), instance.as_str())
-        };
-        let own = self.pipeline.select.iter().filter_map(|text| text.parse().ok());
         let asked = self.request.selectors;
-        own.into_iter().any(|s| fits(&s)) && (asked.is_empty() || asked.iter().any(fits))
+        selected(self.pipeline, asked, submission, implementation, instance)
     }
 
     /// Whether a stage is part of this run: all are, or it is asked for, or something asked for needs it.

@@ -122,6 +122,16 @@ impl Store {
         Ok(())
     }
 
+    /// Where an unfinished download is kept, by the SHA-256 that it is to have.
+    ///
+    /// # Errors
+    /// When the directory cannot be made.
+    pub fn download_path(&self, sha256: &str) -> Result<std::path::PathBuf, StoreError> {
+        let dir = self.layout.downloads();
+        fs::create_dir_all(&dir).map_err(|e| StoreError::io("create", &dir, e))?;
+        Ok(dir.join(format!("{sha256}.part")))
+    }
+
     /// Where a blob's bytes are, for messages that name a log.
     #[must_use]
     pub fn blob_path(&self, id: BlobId) -> std::path::PathBuf {

@@ -80,7 +80,12 @@ impl Store {
         for artifact in &roots.artifacts {
             marks.artifact(self, artifact);
         }
-        marks.blobs.extend(self.references()?.into_values());
+        for (blob, tree) in self.all_references()?.into_values() {
+            marks.blobs.insert(blob);
+            if let Some(tree) = tree {
+                marks.artifact(self, &Artifact::Tree(tree));
+            }
+        }
         for id in &roots.runs {
             marks.blobs.extend(self.run(id)?.and_then(|run| run.keys));
         }

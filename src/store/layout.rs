@@ -129,6 +129,10 @@ impl Layout {
         self.sharded("references", &Digest::of(name.as_bytes()), ".json")
     }
 
+    pub(super) fn downloads(&self) -> PathBuf {
+        self.root.join("downloads")
+    }
+
     pub(super) fn references(&self) -> PathBuf {
         self.root.join("references")
     }

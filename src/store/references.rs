@@ -1,19 +1,22 @@
-//! Outside names for content: `sha256:…` of a KAT text or an archive, to the blob that has it.
+//! Outside names for content: `sha256:…` of a KAT text or an archive, to the blob that has it, and for an unpacked
+//! package also to the tree of its files.
 //!
 //! A reference promises nothing about the blob: it may have been collected, and its bytes are checked when they are read.
-//! Collection keeps what is referenced.
+//! Collection keeps what is referenced, a tree with all its files.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use super::{Store, StoreError};
-use crate::digest::BlobId;
+use crate::digest::{BlobId, TreeId};
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct WireReference {
     blob: BlobId,
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tree: Option<TreeId>,
 }
 
 impl Store {
@@ -22,10 +25,28 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn set_reference(&self, name: &str, id: BlobId) -> Result<(), StoreError> {
-        if self.reference(name) == Some(id) {
+        self.refer(WireReference { blob: id, name: name.to_owned(), tree: None })
+    }
+
+    /// Gives a blob and a tree that belongs to it an outside name together.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn set_tree_reference(
+        &self,
+        name: &str,
+        id: BlobId,
+        tree: TreeId,
+    ) -> Result<(), StoreError> {
+        self.refer(WireReference { blob: id, name: name.to_owned(), tree: Some(tree) })
+    }
+
+    fn refer(&self, wire: WireReference) -> Result<(), StoreError> {
+        let name = &wire.name;
+        let there = read(&self.layout.reference(name));
+        if there.is_some_and(|r| r.name == *name && r.blob == wire.blob && r.tree == wire.tree) {
             return Ok(());
         }
-        let wire = WireReference { blob: id, name: name.to_owned() };
         let mut text = serde_json::to_vec(&wire).expect("plain data");
         text.push(b'\n');
         self.session.place(&text, &self.layout.reference(name))?;
@@ -39,17 +60,24 @@ impl Store {
         read(&self.layout.reference(name)).filter(|wire| wire.name == name).map(|wire| wire.blob)
     }
 
-    /// All references.
+    /// All references to blobs.
     ///
     /// # Errors
     /// When the directory cannot be listed.
     pub fn references(&self) -> Result<BTreeMap<String, BlobId>, StoreError> {
+        Ok(self.all_references()?.into_iter().map(|(name, (blob, _))| (name, blob)).collect())
+    }
+
+    /// All references: name to blob, and the tree that belongs to it.
+    pub(super) fn all_references(
+        &self,
+    ) -> Result<BTreeMap<String, (BlobId, Option<TreeId>)>, StoreError> {
         let mut found = BTreeMap::new();
         for entry in walkdir::WalkDir::new(self.layout.references()).sort_by_file_name() {
             let entry =
                 entry.map_err(|e| StoreError::io("list", &self.layout.references(), e.into()))?;
             if let Some(wire) = read(entry.path()) {
-                found.insert(wire.name, wire.blob);
+                found.insert(wire.name, (wire.blob, wire.tree));
             }
         }
         Ok(found)

@@ -208,13 +208,15 @@ impl Store {
     }
 
     fn list_strangers(&self, report: &mut VerifyReport) -> Result<(), StoreError> {
-        const OURS: [&str; 16] = [
+        const OURS: [&str; 17] = [
             "README.md",
             "blobs",
             // What the verbs keep beside the store's own: tool probes, pages for people.
             "cache",
             "pages",
             "damaged",
+            // Files that are being downloaded.
+            "downloads",
             "format",
             "index",
             "lock",

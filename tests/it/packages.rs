@@ -1,0 +1,169 @@
+//! Packages from the archive to the result: fetched from a folder, built, traced, and replaced by a later one.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::io::Write as _;
+use std::path::Path;
+
+use sha2::Digest as _;
+
+use crate::bench::{Run, Workspace};
+use crate::cc::repo;
+
+/// A ZIP of these files.
+pub(crate) fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        let options = zip::write::SimpleFileOptions::default();
+        writer.start_file(*name, options).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    sha2::Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Where instances stand in the package: blanks and Chinese on the way.
+const PLACE: &str = "Implementations and Test_Vectors/参考 实现";
+
+/// The toy KEM as a package with two instances.
+fn package(remark: &str, document: &str) -> Vec<u8> {
+    let read = |file: &str| std::fs::read(repo("testdata/toy-kem").join(file)).unwrap();
+    let (code, header) = (read("KEM_AlgorithmInstance.c"), read("KEM_AlgorithmInstance.h"));
+    let mut changed = code.clone();
+    changed.extend_from_slice(remark.as_bytes());
+    zip(&[
+        ("中文资料/说明.pdf", document.as_bytes()),
+        (&format!("{PLACE}/A/KEM_AlgorithmInstance.c"), &changed),
+        (&format!("{PLACE}/A/KEM_AlgorithmInstance.h"), &header),
+        (&format!("{PLACE}/B/KEM_AlgorithmInstance.c"), &code),
+        (&format!("{PLACE}/B/KEM_AlgorithmInstance.h"), &header),
+        (&format!("{PLACE}/B/.DS_Store"), b"junk"),
+    ])
+}
+
+/// Pins a package in the manifest, and lays it in the folder `downloads/`.
+fn pin(workspace: &Workspace, package: &[u8]) {
+    std::fs::create_dir_all(workspace.path("downloads")).unwrap();
+    std::fs::write(workspace.path("downloads/Toy (1).zip"), package).unwrap();
+    let manifest = format!(
+        "name: Toy\nfunction: kem\ninspected: true\ninstances: {{A: , B: }}\nimplementations:\n  reference:\n    \
+         version: reference\n    source: {{archive: Toy.zip, sha256: {}, bytes: {}}}\n    recipe:\n      \
+         directory: \"{PLACE}/{{instance}}\"\n",
+        sha256(package),
+        package.len()
+    );
+    workspace.write("kems/toy-1/submission.yaml", &manifest);
+}
+
+fn workspace() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.without_measuring();
+    std::fs::remove_dir_all(workspace.path("kems/toy-1/src")).unwrap();
+    workspace
+}
+
+fn fetch(workspace: &Workspace) -> Run {
+    workspace.ngcc(&["kem", "fetch", "toy-1", "--from", "downloads"])
+}
+
+#[test]
+fn an_absent_archive_is_a_row_with_the_command_that_fetches_it_and_no_error() {
+    let workspace = workspace();
+    let bytes = package("", "v1");
+    pin(&workspace, &bytes);
+    let run = workspace.ngcc(&["pipeline", "run", "p", "--offline"]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert!(run.out.contains("Toy.zip") && run.out.contains("ngcc kem fetch toy-1"), "{}", run.out);
+    let plan = workspace.ngcc(&["pipeline", "plan", "p"]);
+    assert!(plan.out.contains("unavailable"), "{}", plan.out);
+    // No address and no folder: a line that says what to do.
+    let fetch = workspace.ngcc(&["kem", "fetch", "toy-1"]);
+    assert_eq!(fetch.code, Some(1));
+    assert!(fetch.out.contains("--from"), "{}", fetch.out);
+    // A folder that has another version.
+    std::fs::write(workspace.path("downloads/Toy.zip"), b"PK other").unwrap();
+    std::fs::remove_file(workspace.path("downloads/Toy (1).zip")).unwrap();
+    let fetch = self::fetch(&workspace);
+    assert_eq!(fetch.code, Some(1));
+    assert!(fetch.out.contains("has 8 bytes and sha256"), "{}", fetch.out);
+}
+
+#[test]
+fn a_package_is_measured_and_only_what_its_update_touches_is_measured_again() {
+    let workspace = workspace();
+    let first = package("", "v1");
+    pin(&workspace, &first);
+    let fetched = fetch(&workspace);
+    assert_eq!(fetched.code, Some(0), "{}{}", fetched.out, fetched.err);
+    assert!(fetched.out.contains("copied   Toy.zip (toy-1): 6 files"), "{}", fetched.out);
+    assert!(fetch(&workspace).out.contains("present  Toy.zip"));
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    let ran = run.ran();
+    assert!(ran.contains(&"toy-1/reference/A/kat".to_owned()), "{ran:?}");
+    let page =
+        std::fs::read_to_string(workspace.path("store/pages/this/p/toy-1/index.md")).unwrap();
+    assert!(page.contains("PASS"), "{page}");
+    let trace = workspace.ngcc(&["trace", "A/build", "--pipeline", "p"]);
+    let source = format!("Toy.zip:{PLACE}/A/KEM_AlgorithmInstance.c");
+    assert!(trace.out.contains(&source), "{}", trace.out);
+    assert!(trace.out.contains(&format!("Toy.zip sha256 {}", sha256(&first))), "{}", trace.out);
+    let old = trace.out.lines().find_map(|l| l.trim().strip_prefix("record     ")).unwrap();
+
+    // Another document: nothing runs.
+    pin(&workspace, &package("", "v2"));
+    assert_eq!(fetch(&workspace).code, Some(0));
+    let run = workspace.run(&[]);
+    assert_eq!(run.summary()["executed"], 0, "{:?}", run.ran());
+
+    // Another source of A: its nodes run, B's do not.
+    let third =
+        package("int another_symbol(void);\nint another_symbol(void) { return 1; }\n", "v2");
+    pin(&workspace, &third);
+    assert_eq!(fetch(&workspace).code, Some(0));
+    let why = workspace.ngcc(&["why", "A/build", "--pipeline", "p"]);
+    let cause = format!("`{PLACE}/A/KEM_AlgorithmInstance.c` of the package `Toy.zip` changed");
+    assert!(why.out.contains(&cause), "{}", why.out);
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert!(run.ran().iter().all(|label| !label.contains("/B/")), "{:?}", run.ran());
+    assert!(run.ran().contains(&"toy-1/reference/A/build".to_owned()), "{:?}", run.ran());
+
+    // The old record is still traced, to the package that it was made from.
+    let trace = workspace.ngcc(&["trace", &old[..16]]);
+    assert_eq!(trace.code, Some(0), "{}", trace.err);
+    assert!(trace.out.contains(&format!("Toy.zip sha256 {}", sha256(&first))), "{}", trace.out);
+    assert_eq!(workspace.ngcc(&["store", "verify"]).code, Some(0));
+}
+
+/// Every file below a directory.
+fn listing(dir: &Path) -> Vec<std::path::PathBuf> {
+    let found = walkdir::WalkDir::new(dir).into_iter().map(|e| e.unwrap().into_path());
+    found.collect()
+}
+
+#[test]
+fn a_refused_archive_leaves_the_message_and_nothing_outside_the_store() {
+    let workspace = workspace();
+    let bytes = zip(&[("../outside.c", b"int x;"), ("A/k.c", b"int y;")]);
+    pin(&workspace, &bytes);
+    let outside = || -> Vec<_> {
+        let all = listing(workspace.root()).into_iter();
+        all.filter(|path| !path.starts_with(workspace.path("store"))).collect()
+    };
+    let before = outside();
+    let fetched = fetch(&workspace);
+    assert_eq!(fetched.code, Some(1));
+    assert!(
+        fetched.out.contains("Toy.zip") && fetched.out.contains("../outside.c"),
+        "{}",
+        fetched.out
+    );
+    assert_eq!(outside(), before);
+    // What could not be unpacked stays unavailable.
+    let run = workspace.ngcc(&["pipeline", "run", "p"]);
+    assert!(run.out.contains("ngcc kem fetch toy-1"), "{}", run.out);
+}
