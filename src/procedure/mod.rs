@@ -54,7 +54,7 @@ pub const COMMAND: ProcedureId = ProcedureId { name: "command", version: 1 };
 /// Renders one page.
 pub const PAGE: ProcedureId = ProcedureId { name: "page", version: 1 };
 /// Renders the index.
-pub const INDEX: ProcedureId = ProcedureId { name: "index", version: 1 };
+pub const INDEX: ProcedureId = ProcedureId { name: "index", version: 2 };
 
 /// Finds a procedure's code.
 #[must_use]

@@ -4,6 +4,7 @@
 //! instance is built from is chosen out of it by its recipe. Nothing here reads file contents or runs anything.
 
 mod instance;
+mod readiness;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,6 +15,7 @@ use crate::plan::Unavailable;
 use crate::spec::{Implementation, Source, Submission};
 
 pub use instance::{InstanceFiles, NoFiles, expand};
+pub use readiness::{State, ready, state};
 
 /// The files of one source tree: path inside it, and where the content is.
 pub type Files = BTreeMap<RelPath, action::Source>;

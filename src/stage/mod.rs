@@ -117,7 +117,8 @@ pub fn plan(
                 continue;
             }
             touched = true;
-            match source::files(&workspace.root, submission, implementation) {
+            let files = source::files(&workspace.root, submission, implementation);
+            match source::ready(submission, implementation, files) {
                 Err(row) => planner.builder.unavailable.push(row),
                 Ok(files) => measured.extend(planner.plan_implementation(
                     submission,
