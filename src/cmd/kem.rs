@@ -99,8 +99,14 @@ pub fn show(context: &Context, id: &Name) -> Verdict {
     fact("survey", submission.survey.as_ref().map(|s| s.verdict.clone()));
     fact("published KAT digests", Some(submission.kat.len().to_string()));
     text.push_str(&table(&facts));
+    if let Some(notes) = &submission.notes {
+        let _ = writeln!(text, "\n{}", notes.trim_end());
+    }
     for implementation in submission.implementations.values() {
         let _ = writeln!(text, "\n{}: {}", implementation.name, pinned(implementation));
+        if let Some(about) = &implementation.about {
+            let _ = writeln!(text, "  {about}");
+        }
         let files = source::files(&workspace.root, submission, implementation);
         match source::ready(submission, implementation, files) {
             Ok(files) => {

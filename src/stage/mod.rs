@@ -83,6 +83,7 @@ struct Subject<'a> {
     instance: &'a Name,
     recipe: &'a Recipe,
     files: source::InstanceFiles,
+    reference: Option<source::ReferenceText>,
 }
 
 /// Plans one pipeline.
@@ -191,9 +192,16 @@ impl<'a> Planner<'a> {
                     why: error.to_string(),
                     help: format!("mend the recipe in {}", submission.file),
                 }),
-                Ok(files) => {
-                    let subject = Subject { submission, implementation, instance, recipe, files };
-                    measured.push(self.plan_instance(subject));
+                Ok(chosen) => {
+                    let reference = source::reference_text(recipe, instance, files);
+                    measured.push(self.plan_instance(Subject {
+                        submission,
+                        implementation,
+                        instance,
+                        recipe,
+                        files: chosen,
+                        reference,
+                    }));
                 }
             }
         }
