@@ -14,6 +14,7 @@ mod lore;
 mod manifest_errors;
 mod manifest_fuzz;
 mod process;
+mod quirk_builds;
 mod quirks;
 mod report;
 mod reruns;
