@@ -43,6 +43,100 @@ pub struct Unavailable {
     pub help: String,
 }
 
+/// Rows that one kind of command helps, as one.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Absent {
+    /// What is meant, short: `kem-01 … kem-15, kem-17 (reference)`.
+    pub what: String,
+    /// Why, when that is the same for all.
+    pub why: Option<String>,
+    /// What to type; `ID` stands for the submission when there are several.
+    pub help: String,
+    /// The rows, one per implementation or instance.
+    pub rows: Vec<Unavailable>,
+}
+
+/// Groups rows: packages that are not here become one group for all that take the same commands, instances of one
+/// implementation that lack the same become one row, and everything else stays by itself.
+#[must_use]
+pub fn absent(rows: &[Unavailable]) -> Vec<Absent> {
+    let mut merged: Vec<(Unavailable, u32)> = Vec::new();
+    for row in rows {
+        let (implementation, instance) = implementation_of(&row.label);
+        let same = merged.iter_mut().find(|(known, _)| {
+            instance
+                && implementation_of(&known.label).0 == implementation
+                && (&known.why, &known.help) == (&row.why, &row.help)
+        });
+        match same {
+            Some((_, count)) => *count += 1,
+            None => merged.push((row.clone(), 1)),
+        }
+    }
+    let mut groups: Vec<(String, Vec<Unavailable>)> = Vec::new();
+    for (mut row, count) in merged {
+        if count > 1 {
+            row.label = format!("{} ({count} instances)", implementation_of(&row.label).0);
+        }
+        let id = row.label.split('/').next().unwrap_or_default();
+        // Only what a command of the program obtains is alike in all packages.
+        let obtained = row.help.contains("`ngcc kem ");
+        let pattern = if obtained { row.help.replace(id, "ID") } else { String::new() };
+        match groups.iter_mut().find(|(known, _)| obtained && *known == pattern) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((pattern, vec![row])),
+        }
+    }
+    let group = |(pattern, rows): (String, Vec<Unavailable>)| match rows.as_slice() {
+        [one] => Absent {
+            what: one.label.clone(),
+            why: Some(one.why.clone()),
+            help: one.help.clone(),
+            rows,
+        },
+        [first, ..] => {
+            let why = rows.iter().all(|r| r.why == first.why).then(|| first.why.clone());
+            Absent { what: ranges(&rows), why, help: pattern, rows }
+        }
+        [] => Absent { what: String::new(), why: None, help: pattern, rows },
+    };
+    groups.into_iter().map(group).collect()
+}
+
+/// `kem-18/reference` of a label, and whether the label names an instance of it.
+fn implementation_of(label: &str) -> (&str, bool) {
+    match label.match_indices('/').nth(1) {
+        Some((at, _)) => (&label[..at], true),
+        None => (label, false),
+    }
+}
+
+/// Submissions by implementation, three or more with consecutive numbers as a range.
+fn ranges(rows: &[Unavailable]) -> String {
+    let mut by_rest: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in rows {
+        let (id, rest) = row.label.split_once('/').unwrap_or((&row.label, ""));
+        by_rest.entry(rest).or_default().push(id);
+    }
+    let number = |id: &str| -> Option<(String, u32)> {
+        let (start, digits) = id.rsplit_once('-')?;
+        Some((format!("{start}/{}", digits.len()), digits.parse().ok()?))
+    };
+    let follows = |a: &str, b: &str| match (number(a), number(b)) {
+        (Some((x, m)), Some((y, n))) => x == y && m.checked_add(1) == Some(n),
+        _ => false,
+    };
+    let each = by_rest.into_iter().map(|(rest, ids)| {
+        let runs = ids.chunk_by(|a, b| follows(a, b)).map(|run| match run {
+            [first, _, .., last] => format!("{first} … {last}"),
+            few => few.join(", "),
+        });
+        let text = runs.collect::<Vec<_>>().join(", ");
+        if rest.is_empty() { text } else { format!("{text} ({rest})") }
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
 /// Collects actions; nodes may only refer to nodes added before them.
 #[derive(Debug, Default)]
 pub struct PlanBuilder {
@@ -240,5 +334,34 @@ mod tests {
             builder.add(after(&format!("n{i}"), &[i - 1]));
         }
         assert_eq!(builder.finish().unwrap().order().len(), 100_000);
+    }
+
+    fn row(label: &str, why: &str, help: &str) -> Unavailable {
+        Unavailable { label: label.into(), why: why.into(), help: help.into() }
+    }
+
+    #[test]
+    fn absent_packages_are_one_group_and_broken_recipes_stay_apart() {
+        let mut rows: Vec<_> = (1..=3)
+            .chain([5])
+            .map(|n| {
+                let fetch = format!("`ngcc kem fetch kem-0{n}`");
+                row(&format!("kem-0{n}/reference"), &format!("archive {n}"), &fetch)
+            })
+            .collect();
+        rows.push(row("kem-07/reference/A", "`*.c` matches nothing", "mend kem-07"));
+        rows.push(row("kem-07/reference/B", "`*.c` matches nothing", "mend kem-07"));
+        rows.push(row("kem-08/reference/A", "`*.c` matches nothing", "mend kem-08"));
+        let groups = absent(&rows);
+        let shown: Vec<_> =
+            groups.iter().map(|g| (g.what.as_str(), g.help.as_str(), g.rows.len())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("kem-01 … kem-03, kem-05 (reference)", "`ngcc kem fetch ID`", 4),
+                ("kem-07/reference (2 instances)", "mend kem-07", 1),
+                ("kem-08/reference/A", "mend kem-08", 1),
+            ]
+        );
     }
 }

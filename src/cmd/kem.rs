@@ -1,5 +1,6 @@
 //! `ngcc kem list` and `show`: what there is, pinned, missing.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::Verdict;
@@ -23,26 +24,57 @@ pub fn list(context: &Context) -> Verdict {
             workspace.submissions.values().map(|s| described(&workspace, &packages, s)).collect();
         return print_json(&rows);
     }
-    let header = ["id", "name", "instances", "implementations", "survey"];
+    let header = ["id", "name", "instances", "targets", "survey", "KAT digests", "state"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
     for submission in workspace.submissions.values() {
-        let implementations: Vec<String> = submission
-            .implementations
-            .values()
-            .map(|i| match source::files(&workspace.root, &packages, submission, i) {
-                Ok(_) => i.name.to_string(),
-                Err(_) => format!("{} (absent)", i.name),
-            })
-            .collect();
         rows.push(vec![
             submission.id.to_string(),
-            submission.name.clone(),
+            shortened(&submission.name),
             submission.instances.len().to_string(),
-            implementations.join(", "),
+            targets(submission),
             submission.survey.as_ref().map_or_else(|| "–".into(), |s| s.verdict.clone()),
+            submission.kat.len().to_string(),
+            states(&workspace, &packages, submission),
         ]);
     }
     print(&table(&rows))
+}
+
+/// A name as wide as a column of a table may be; `kem show` has it whole.
+fn shortened(name: &str) -> String {
+    const WIDEST: usize = 32;
+    if name.chars().count() <= WIDEST {
+        return name.to_owned();
+    }
+    name.chars().take(WIDEST - 1).chain(['…']).collect()
+}
+
+/// The security targets that its instances have, ascending.
+fn targets(submission: &Submission) -> String {
+    let bits: BTreeSet<u32> =
+        submission.instances.values().filter_map(|instance| instance.target_bits).collect();
+    let texts: Vec<String> = bits.iter().map(u32::to_string).collect();
+    if texts.is_empty() { "–".to_owned() } else { texts.join(" ") }
+}
+
+/// The state of its implementations; in one word when there is one.
+fn states(workspace: &Workspace, packages: &dyn Packages, submission: &Submission) -> String {
+    let each: Vec<(&Name, &str)> = submission
+        .implementations
+        .values()
+        .map(|i| {
+            let files = source::files(&workspace.root, packages, submission, i);
+            (&i.name, source::state(submission, i, &files).word())
+        })
+        .collect();
+    match each.as_slice() {
+        [(_, only)] => (*only).to_owned(),
+        several => {
+            let texts: Vec<String> =
+                several.iter().map(|(name, word)| format!("{name} {word}")).collect();
+            texts.join(", ")
+        }
+    }
 }
 
 /// Shows one submission.
@@ -72,14 +104,21 @@ pub fn show(context: &Context, id: &Name) -> Verdict {
     fact("survey", submission.survey.as_ref().map(|s| s.verdict.clone()));
     fact("published KAT digests", Some(submission.kat.len().to_string()));
     text.push_str(&table(&facts));
+    if let Some(notes) = &submission.notes {
+        let _ = writeln!(text, "\n{}", notes.trim_end());
+    }
     for implementation in submission.implementations.values() {
         let _ = writeln!(text, "\n{}: {}", implementation.name, pinned(implementation));
-        match source::files(&workspace.root, &packages, submission, implementation) {
+        if let Some(about) = &implementation.about {
+            let _ = writeln!(text, "  {about}");
+        }
+        let files = source::files(&workspace.root, &packages, submission, implementation);
+        match source::ready(submission, implementation, files) {
             Ok(files) => {
                 let _ = writeln!(text, "  present, {} files", files.len());
             }
             Err(row) => {
-                let _ = writeln!(text, "  absent: {}\n  to have it: {}", row.why, row.help);
+                let _ = writeln!(text, "  unavailable: {}\n  to have it: {}", row.why, row.help);
             }
         }
     }
@@ -122,11 +161,14 @@ fn described(
         .implementations
         .values()
         .map(|i| {
-            let state = source::files(&workspace.root, packages, submission, i);
+            let files = source::files(&workspace.root, packages, submission, i);
+            let state = source::state(submission, i, &files);
+            let row = source::ready(submission, i, files).err();
             serde_json::json!({
-                "name": i.name, "source": pinned(i), "present": state.is_ok(),
-                "why": state.as_ref().err().map(|r| &r.why),
-                "help": state.as_ref().err().map(|r| &r.help),
+                "name": i.name, "source": pinned(i), "state": state.word(),
+                "present": state != source::State::Absent,
+                "why": row.as_ref().map(|r| &r.why),
+                "help": row.as_ref().map(|r| &r.help),
                 "instances": i.recipes.keys().collect::<Vec<_>>(),
             })
         })
@@ -134,6 +176,10 @@ fn described(
     serde_json::json!({
         "id": submission.id, "name": submission.name, "implementations": implementations,
         "instances": submission.instances.keys().collect::<Vec<_>>(),
+        "targets": submission.instances.values().filter_map(|i| i.target_bits)
+            .collect::<BTreeSet<_>>(),
+        "survey": submission.survey.as_ref().map(|s| &s.verdict),
+        "inspected": submission.inspected,
         "kat_digests": submission.kat.len(), "page": submission.page,
     })
 }

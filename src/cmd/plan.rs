@@ -11,6 +11,7 @@ use crate::action::{Claim, NodeId};
 use crate::cli::{Exit, PlanArgs};
 use crate::event::human;
 use crate::exec::forecast::{Forecast, forecast};
+use crate::plan::absent;
 
 /// One row of the plan.
 #[derive(Debug, serde::Serialize)]
@@ -87,11 +88,12 @@ pub fn run(context: &Context, args: &PlanArgs) -> Verdict {
         let took = row.seconds.map_or_else(|| "–".into(), |s| human(Duration::from_secs_f64(s)));
         lines.push(vec![row.action.clone(), row.status.into(), took, note]);
     }
-    for row in &session.plan.unavailable {
-        let note = format!("{}; to have it: {}", row.why, row.help);
-        lines.push(vec![row.label.clone(), "unavailable".into(), "–".into(), note]);
+    let mut text = if rows.is_empty() { String::new() } else { table(&lines) };
+    for group in absent(&session.plan.unavailable) {
+        let _ = writeln!(text, "\nunavailable; to have it: {}", group.help);
+        let each = group.rows.iter().map(|row| vec![format!("  {}", row.label), row.why.clone()]);
+        text.push_str(&table(&each.collect::<Vec<_>>()));
     }
-    let mut text = table(&lines);
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     let total = shared / u32::try_from(jobs).unwrap_or(1) + quiet;
     let estimate = match (unknown, total) {

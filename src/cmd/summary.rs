@@ -9,6 +9,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::event::human;
 use crate::exec::run::Report;
 use crate::outcome::Outcome;
+use crate::plan::absent;
 use crate::record::FailureClass;
 use crate::store::RunSummary;
 
@@ -151,9 +152,10 @@ impl Summary {
                 line(format!("         log: {log}"));
             }
         }
-        for row in &self.unavailable {
-            line(format!("absent   {}: {}", row.label, row.why));
-            line(format!("         to have it: {}", row.help));
+        for group in absent(&self.unavailable) {
+            let why = group.why.map_or_else(String::new, |why| format!(": {why}"));
+            line(format!("absent   {}{why}", group.what));
+            line(format!("         to have it: {}", group.help));
         }
         let mut counts: BTreeMap<usize, String> = BTreeMap::new();
         let parts = [

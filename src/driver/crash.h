@@ -11,7 +11,7 @@
 /* Handles SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT from now on. `fd` takes the line. 0 on success. */
 int crash_watch(int fd);
 
-/* Names used in the line: `RESULT id instance CRASH signal=N in WORDS [at count COUNT]`. */
+/* Names used in the line: `RESULT id instance CRASH signal=N in WORDS [at count COUNT][: out of stack, limit N KiB]`. */
 void crash_name(const char *id, const char *instance);
 
 /* Says what runs now. `doing` must be a static text; a negative count is left out. */

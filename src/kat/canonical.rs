@@ -197,6 +197,35 @@ pub struct Digested {
     pub bytes: u64,
 }
 
+/// Whether the first record has a length without a value, as a driver leaves it that was told to print none.
+///
+/// # Errors
+/// Whatever reading fails with.
+pub fn has_blank_lengths(text: impl Read) -> io::Result<bool> {
+    let mut key: Vec<u8> = Vec::new();
+    let mut value = false;
+    for byte in BufReader::new(Canonical::new(text, Mode::Strict, Some(1))).bytes() {
+        match byte? {
+            // The canonical form has no blanks at a line's end, so the key of a blank length ends the line.
+            b'\n' => {
+                if !value
+                    && key.strip_suffix(b"=").is_some_and(|k| k.trim_ascii().ends_with(b"_Len"))
+                {
+                    return Ok(true);
+                }
+                key.clear();
+                value = false;
+            }
+            _ if value => {}
+            byte => {
+                value = key.ends_with(b"=") && byte != b' ' || key.len() > KEY_LIMIT;
+                key.push(byte);
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// The SHA-256 of a text's canonical form, in constant memory.
 ///
 /// # Errors
@@ -337,5 +366,14 @@ mod tests {
             Canonical::new(Cut(text.as_bytes(), cut), mode, limit).read_to_string(&mut out).unwrap();
             prop_assert_eq!(out, model(&text, mode, limit));
         }
+    }
+
+    #[test]
+    fn a_length_without_a_value_is_seen_in_the_first_record_only() {
+        let blank = |text: &str| has_blank_lengths(text.as_bytes()).unwrap();
+        assert!(blank("Count = 0\r\nPK_Len = \r\nPK = 00\r\n"));
+        assert!(blank("Count = 0\nPK_Len =\n"));
+        assert!(!blank("Count = 0\nPK_Len = 40\nPK =\n"));
+        assert!(!blank("Count = 0\nPK_Len = 40\n\nCount = 1\nPK_Len =\n"));
     }
 }

@@ -7,6 +7,6 @@ mod canonical;
 mod locate;
 mod vectors;
 
-pub use canonical::{Canonical, Digested, Mode, digest};
+pub use canonical::{Canonical, Digested, Mode, digest, has_blank_lengths};
 pub use locate::{Difference, first_difference};
 pub use vectors::{Vectors, check as check_vectors};

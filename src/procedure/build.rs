@@ -30,6 +30,9 @@ pub(super) struct Attempt {
     pub(super) binding: BTreeMap<String, Binding>,
 }
 
+/// Words of a line that says what is wrong with a compilation.
+const VERDICTS: [&str; 3] = ["error:", "undefined reference", "multiple definition"];
+
 pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     let recipe: Recipe = job.json_param("recipe")?;
     job.lay_out_inputs("")?;
@@ -145,11 +148,15 @@ fn cmake(
         return Ok(Ok(()));
     }
     let log = String::from_utf8_lossy(&job.trace.log[before..]).into_owned();
-    if let Some(message) = missing_header(&log, recipe) {
+    if let Some(message) = missing_header(&log, recipe).or_else(|| missing_library(&log, recipe)) {
         return Err(Stop::new(FailureClass::Refused, message));
     }
-    // Only an ordinary end with the compiler's or linker's own error is a verdict on the flags.
-    let verdict = log.lines().find(|l| l.contains("error:") || l.contains("undefined reference"));
+    // Only an ordinary end with the compiler's or linker's own error is a verdict on the flags. The linker's driver
+    // only repeats that there was one.
+    let verdict = log
+        .lines()
+        .find(|l| VERDICTS.iter().any(|v| l.contains(v)) && !l.starts_with("collect2:"))
+        .or_else(|| log.lines().find(|l| l.contains("error:")));
     match (&finished.exit, verdict) {
         (Exit::Code(_), Some(line)) => Ok(Err(line.trim().chars().take(300).collect())),
         (exit, _) => {
@@ -173,6 +180,56 @@ fn missing_header(log: &str, recipe: &Recipe) -> Option<String> {
     })
 }
 
+/// A declared library that the linker does not find, with the package that has it.
+fn missing_library(log: &str, recipe: &Recipe) -> Option<String> {
+    let library = recipe.libraries.iter().find(|library| {
+        let wanted = format!("cannot find -l{}", library.name);
+        log.lines().filter_map(|l| l.split_once(wanted.as_str())).any(|(_, rest)| {
+            !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+'))
+        })
+    })?;
+    let package = library.debian.as_deref()?;
+    let name = &library.name;
+    Some(format!("library `{name}` is not installed; on Debian: apt-get install {package}"))
+}
+
+/// The words of a command line as CMake writes it for a shell.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            (None, ' ' | '\t') => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// The flags among the words behind a compiler's name: no files, directories, definitions, nor what CMake itself needs.
+fn flags_of(words: &[String]) -> Vec<&str> {
+    let mut flags = Vec::new();
+    let mut rest = words.iter().map(String::as_str);
+    while let Some(word) = rest.next() {
+        match word {
+            "-I" | "-D" | "-isystem" | "-o" | "-c" | "-MT" | "-MF" => drop(rest.next()),
+            "-MD" => {}
+            word if word.starts_with("-I") || word.starts_with("-D") => {}
+            word => flags.push(word),
+        }
+    }
+    flags
+}
+
 /// Reads the compile commands back: every candidate source once, with exactly the declared flags in order.
 fn check_commands(build: &Path, recipe: &Recipe, set: &FlagSet, scratch: &str) -> Result<(), Stop> {
     let wrong = |text: String| Stop::new(FailureClass::Output, text);
@@ -187,22 +244,12 @@ fn check_commands(build: &Path, recipe: &Recipe, set: &FlagSet, scratch: &str) -
             return Err(wrong(format!("`{source}` is not compiled exactly once")));
         };
         let line = command["command"].as_str().unwrap_or_default();
-        let given: Vec<&str> = line.split_whitespace().skip(1).collect();
-        let given: Vec<&str> = given.into_iter().filter(|w| w.starts_with('-')).collect();
+        let given = words(line);
         let prefix_map = format!("-ffile-prefix-map={scratch}=.");
-        let flags: Vec<&str> = given
-            .iter()
-            .copied()
-            .filter(|w| !w.starts_with("-I") && !w.starts_with("-D") && !matches!(*w, "-o" | "-c"))
-            .filter(|w| *w != prefix_map && *w != "-isystem")
-            .filter(|w| !matches!(*w, "-MD" | "-MT" | "-MF"))
-            .collect();
-        let declared: Vec<&str> = set.c.iter().chain(&recipe.cflags).map(String::as_str).collect();
-        let plain: Vec<&str> = declared
-            .iter()
-            .copied()
-            .filter(|f| !f.starts_with("-I") && !f.starts_with("-D"))
-            .collect();
+        let mut flags = flags_of(given.get(1..).unwrap_or_default());
+        flags.retain(|word| *word != prefix_map);
+        let declared: Vec<String> = set.c.iter().chain(&recipe.cflags).cloned().collect();
+        let plain = flags_of(&declared);
         if flags != plain {
             return Err(wrong(format!(
                 "`{source}` was compiled with `{}` where `{}` was declared",
@@ -236,4 +283,42 @@ fn find(build: &Path, name: &str) -> std::path::PathBuf {
         .filter_map(Result::ok)
         .find(|e| e.file_type().is_file() && e.file_name().to_str() == Some(name))
         .map_or_else(|| build.join(name), walkdir::DirEntry::into_path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_read_as_a_shell_reads_it() {
+        let line = r#"/bin/gcc -DNAME=\"x y\" -I"/a/参考 - x86/b" '-DQ="z"' -O2 -include stddef.h -o a.o -c "/a b.c""#;
+        let words = words(line);
+        assert_eq!(words[1..4], ["-DNAME=\"x", "y\"", "-I/a/参考 - x86/b"]);
+        assert_eq!(words[4], "-DQ=\"z\"");
+        let flags = flags_of(&words[4..]);
+        assert_eq!(flags, ["-O2", "-include", "stddef.h"]);
+    }
+
+    #[test]
+    fn a_library_that_is_not_installed_is_named_with_its_package() {
+        let library = |name: &str| cmake_project::Library {
+            name: name.into(),
+            header: None,
+            debian: Some(format!("lib{name}-dev")),
+        };
+        let recipe: Recipe = serde_json::from_value(serde_json::json!({
+            "id": "k", "algorithm": "", "variant": "", "source_dir": "", "label": "K", "instance": null,
+            "header": "k.h", "sources": [], "includes": [], "defines": [], "cflags": [],
+            "libraries": [library("gm"), library("gmp")],
+            "our_auxfunc": false, "our_drng": false, "own_drng_algorithm": false, "flag_sets": [],
+        }))
+        .unwrap();
+        let said =
+            missing_library("/usr/bin/ld: cannot find -lgmp: No such file or directory", &recipe);
+        assert_eq!(
+            said.as_deref(),
+            Some("library `gmp` is not installed; on Debian: apt-get install libgmp-dev")
+        );
+        assert_eq!(missing_library("/usr/bin/ld: cannot find -lcrypto", &recipe), None);
+    }
 }

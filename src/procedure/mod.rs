@@ -38,9 +38,9 @@ const ALL: [(ProcedureId, Procedure); 10] = [
 /// Compiles the measuring programs.
 pub const DRIVERS: ProcedureId = ProcedureId { name: "drivers", version: 1 };
 /// Compiles one instance with the first flag set that works.
-pub const BUILD: ProcedureId = ProcedureId { name: "build", version: 1 };
+pub const BUILD: ProcedureId = ProcedureId { name: "build", version: 2 };
 /// Runs the known-answer test.
-pub const KAT: ProcedureId = ProcedureId { name: "kat", version: 1 };
+pub const KAT: ProcedureId = ProcedureId { name: "kat", version: 2 };
 /// Decides which build of an instance is measured.
 pub const CHOOSE: ProcedureId = ProcedureId { name: "choose", version: 1 };
 /// Times one operation.
@@ -52,9 +52,9 @@ pub const SIZES: ProcedureId = ProcedureId { name: "sizes", version: 1 };
 /// Runs a declared argv.
 pub const COMMAND: ProcedureId = ProcedureId { name: "command", version: 1 };
 /// Renders one page.
-pub const PAGE: ProcedureId = ProcedureId { name: "page", version: 1 };
+pub const PAGE: ProcedureId = ProcedureId { name: "page", version: 2 };
 /// Renders the index.
-pub const INDEX: ProcedureId = ProcedureId { name: "index", version: 1 };
+pub const INDEX: ProcedureId = ProcedureId { name: "index", version: 2 };
 
 /// Finds a procedure's code.
 #[must_use]

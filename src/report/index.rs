@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::doc::{Block, Cell, Class, Doc, Section, Table, numbers, words};
-use super::input::{Function, IndexInput, IndexRow};
+use super::input::{AbsentInput, Function, IndexInput, IndexRow};
 use super::tables::status;
 use super::wording;
 use crate::name::natural_order;
@@ -18,14 +18,20 @@ pub fn page(input: &IndexInput) -> Doc {
         arch => format!("Performance — {}, system {}", wording::architecture(arch), system.id),
     };
     let mut groups: BTreeMap<Function, Vec<&IndexRow>> = BTreeMap::new();
-    for row in sorted(input) {
+    // A submission without instances has nothing to show in a row; the section of absent packages names it.
+    for row in sorted(input).into_iter().filter(|row| row.instances > 0) {
         groups.entry(row.function).or_default().push(row);
+    }
+    let mut sections: Vec<Section> =
+        groups.into_iter().map(|(function, rows)| section(function, rows)).collect();
+    if !input.absent.is_empty() {
+        sections.push(absent(&input.absent));
     }
     Doc {
         title,
         trail: vec![Cell::text("Pipeline: "), Cell::code(&input.pipeline)],
         lead: lead(input),
-        sections: groups.into_iter().map(|(function, rows)| section(function, rows)).collect(),
+        sections,
         footer: vec![Cell::text(concat!("Rendered by ngcc ", env!("CARGO_PKG_VERSION"), "."))],
     }
 }
@@ -49,10 +55,11 @@ fn lead(input: &IndexInput) -> Vec<Vec<Cell>> {
     ))]);
     let total = |count: fn(&IndexRow) -> u64| input.submissions.iter().map(count).sum::<u64>();
     let instances = usize::try_from(total(|r| r.instances)).unwrap_or(usize::MAX);
+    let measured = input.submissions.iter().filter(|r| r.instances > 0).count();
     let surprises = usize::try_from(total(|r| r.findings)).unwrap_or(usize::MAX);
     let mut line = vec![Cell::text(format!(
         "{}, {}; known-answer tests: ",
-        wording::count(input.submissions.len(), "submission"),
+        wording::count(measured, "submission"),
         wording::count(instances, "instance"),
     ))];
     let mut all: BTreeMap<String, u64> = BTreeMap::new();
@@ -87,6 +94,20 @@ fn section(function: Function, rows: Vec<&IndexRow>) -> Section {
     };
     let title = function.plural();
     Section { id, title: title.to_owned(), short: title, blocks: vec![Block::Table(table)] }
+}
+
+/// What is not here, a row for all that the same commands obtain.
+fn absent(groups: &[AbsentInput]) -> Section {
+    let mut table = Table::new(vec![words("absent"), words("why"), words("to have it")]);
+    table.rows = groups
+        .iter()
+        .map(|AbsentInput { what, why, help }| {
+            let why = why.as_deref().unwrap_or("the package is not in the store");
+            vec![Cell::text(what), Cell::text(why).class(Class::Muted), Cell::text(help)]
+        })
+        .collect();
+    let title = "Not available".to_owned();
+    Section { id: "absent", title, short: "Not available", blocks: vec![Block::Table(table)] }
 }
 
 fn row(row: &IndexRow) -> Vec<Cell> {

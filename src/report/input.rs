@@ -206,6 +206,19 @@ pub struct IndexInput {
     pub campaign: CampaignInput,
     /// One row per submission; the page groups and sorts them.
     pub submissions: Vec<IndexRow>,
+    /// What could not be planned.
+    pub absent: Vec<AbsentInput>,
+}
+
+/// Implementations that are not there, and the command that obtains them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AbsentInput {
+    /// Which: `kem-01 … kem-15 (reference)`.
+    pub what: String,
+    /// Why, when that is the same for all.
+    pub why: Option<String>,
+    /// What to type.
+    pub help: String,
 }
 
 /// One submission of a run.

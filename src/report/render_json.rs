@@ -9,7 +9,8 @@ use super::columns::COLUMNS;
 use super::figures::{Figure, environment};
 use super::index::sorted;
 use super::input::{
-    CampaignInput, FindingInput, IndexInput, IndexRow, PageInput, SubmissionInput, SystemInput,
+    AbsentInput, CampaignInput, FindingInput, IndexInput, IndexRow, PageInput, SubmissionInput,
+    SystemInput,
 };
 
 /// Version of the figure files; raised when a reader would have to change.
@@ -72,6 +73,7 @@ pub(super) fn index(input: &IndexInput) -> String {
         system: &'a SystemInput,
         campaign: &'a CampaignInput,
         submissions: Vec<&'a IndexRow>,
+        absent: &'a [AbsentInput],
     }
     pretty(&Index {
         schema: SCHEMA,
@@ -79,6 +81,7 @@ pub(super) fn index(input: &IndexInput) -> String {
         system: &input.system,
         campaign: &input.campaign,
         submissions: sorted(input),
+        absent: &input.absent,
     })
 }
 

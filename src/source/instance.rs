@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::Files;
 use crate::action;
-use crate::name::RelPath;
+use crate::name::{Name, RelPath};
 use crate::spec::{Helper, Pattern, Recipe};
 
 /// The files of one instance.
@@ -37,6 +37,9 @@ pub enum NoFiles {
         /// The instance directory.
         directory: String,
     },
+    /// A helper is said to be among the sources, and is not.
+    #[error("`{0}` is not among the sources, and the recipe says that the package ships it")]
+    NotShipped(&'static str),
     /// A path leaves the tree.
     #[error("`{0}` leaves the source tree")]
     Outside(String),
@@ -92,13 +95,11 @@ pub fn expand(recipe: &Recipe, files: &Files) -> Result<InstanceFiles, NoFiles> 
         let wild = pattern_in_tree.contains(['*', '?']);
         let mut found = false;
         for path in files.keys() {
-            if !Pattern::from(pattern_in_tree.as_str()).matches(path.as_str())
-                || sources.contains(path)
-            {
+            if !Pattern::from(pattern_in_tree.as_str()).matches(path.as_str()) {
                 continue;
             }
             found = true;
-            if wild && is_driver(path.file_name()) {
+            if sources.contains(path) || wild && is_driver(path.file_name()) {
                 continue;
             }
             let dropped = recipe.exclude.iter().any(|exclude| {
@@ -115,13 +116,14 @@ pub fn expand(recipe: &Recipe, files: &Files) -> Result<InstanceFiles, NoFiles> 
         }
     }
     let has = |name: &str| sources.iter().any(|s| s.file_name() == name);
-    let ours = |helper: &Helper, name: &str| match helper {
-        Helper::Auto => !has(name),
-        Helper::Ours => true,
-        Helper::Shipped | Helper::Absent => false,
+    let ours = |helper: &Helper, name: &'static str| match helper {
+        Helper::Auto => Ok(!has(name)),
+        Helper::Ours => Ok(true),
+        Helper::Shipped if !has(name) => Err(NoFiles::NotShipped(name)),
+        Helper::Shipped | Helper::Absent => Ok(false),
     };
     let (our_auxfunc, our_drng) =
-        (ours(&recipe.auxfunc, "auxfunc.c"), ours(&recipe.drng, "drng.c"));
+        (ours(&recipe.auxfunc, "auxfunc.c")?, ours(&recipe.drng, "drng.c")?);
     sources.retain(|s| !(our_auxfunc && s.file_name() == "auxfunc.c"));
     sources.retain(|s| !(our_drng && s.file_name() == "drng.c"));
     let mut inputs = Files::new();
@@ -165,6 +167,36 @@ pub fn expand(recipe: &Recipe, files: &Files) -> Result<InstanceFiles, NoFiles> 
         });
     }
     Ok(InstanceFiles { inputs, sources, includes, our_auxfunc, our_drng })
+}
+
+/// Where the package keeps the reference text of an instance, if the recipe says so.
+#[derive(Debug, Clone)]
+pub enum ReferenceText {
+    /// Here it is: path in the tree, content.
+    Found(RelPath, action::Source),
+    /// It is said to be there, and is not.
+    Missing(String),
+}
+
+/// Looks for the reference text that a recipe's `kat.directory` and `kat.file` point to: the file itself, or the one
+/// of that name in a directory called like the instance. `None` when the recipe names neither.
+#[must_use]
+pub fn reference_text(recipe: &Recipe, instance: &Name, files: &Files) -> Option<ReferenceText> {
+    let kat = &recipe.kat;
+    if kat.file.is_none() && kat.directory.is_none() {
+        return None;
+    }
+    let label = recipe.kat_name.as_deref().unwrap_or(instance.as_str());
+    let file = kat.file.clone().unwrap_or_else(|| format!("KAT_KEM_{label}.txt"));
+    let directory = kat.directory.as_deref().unwrap_or("");
+    let candidates = [format!("{directory}/{file}"), format!("{directory}/{instance}/{file}")];
+    let found = candidates.iter().filter_map(|text| place("", text).ok()).find_map(|path| {
+        files.iter().find(|(known, _)| known.as_str() == path).map(|(p, s)| (p.clone(), s.clone()))
+    });
+    Some(match found {
+        Some((path, content)) => ReferenceText::Found(path, content),
+        None => ReferenceText::Missing(candidates[0].trim_start_matches('/').to_owned()),
+    })
 }
 
 /// A path relative to a base inside the tree, with `.` and `..` resolved; empty for the root.

@@ -5,6 +5,7 @@
 //! or runs anything, or knows where packages are kept: whoever plans brings a way to look them up.
 
 mod instance;
+mod readiness;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +15,8 @@ use crate::name::RelPath;
 use crate::plan::Unavailable;
 use crate::spec::{Implementation, Source, Submission};
 
-pub use instance::{InstanceFiles, NoFiles, expand};
+pub use instance::{InstanceFiles, NoFiles, ReferenceText, expand, reference_text};
+pub use readiness::{State, ready, state};
 
 /// The files of one source tree: path inside it, and where the content is.
 pub type Files = BTreeMap<RelPath, action::Source>;

@@ -119,10 +119,10 @@ pub struct KatSettings {
     pub records: Option<u64>,
     /// Time limit.
     pub timeout: Option<Duration>,
-    /// Lines with lengths are not compared.
+    /// Lines with lengths are not compared with the package's own text; a line of `kat.sha256` has its own mode.
     pub nolen: bool,
-    /// Name of the reference file.
+    /// Name of the package's own text. Default: `KAT_KEM_<kat_name>.txt`.
     pub file: Option<String>,
-    /// Directory of the reference file in the source tree.
+    /// Directory of the package's own text, from the root of the source tree; also a directory of the instance in it.
     pub directory: Option<String>,
 }

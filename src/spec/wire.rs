@@ -418,11 +418,11 @@ struct WireKat {
     records: Option<u64>,
     /// Time limit.
     timeout: Option<Time>,
-    /// Lines with lengths are not compared.
+    /// Lines with lengths are not compared with the package's own text; a line of `kat.sha256` has its own mode.
     nolen: Option<bool>,
-    /// Name of the reference file.
+    /// Name of the package's own text. Default: `KAT_KEM_<kat_name>.txt`.
     file: Option<String>,
-    /// Directory of the reference file in the source tree.
+    /// Directory of the package's own text, from the root of the source tree; also a directory of the instance in it.
     directory: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::c_sources;
 use crate::name::Name;
 use crate::procedure;
 use crate::procedure::cmake_project::{FlagSet, Library, Recipe};
-use crate::source::Files;
+use crate::source::{Files, ReferenceText};
 use crate::spec::{Implementation, KatSettings, Stage, StageKind, Submission};
 
 /// The nodes that describe one instance: role (`choice`, `timing/keygen`, ...) to node.
@@ -145,7 +145,7 @@ impl<'a> Planner<'a> {
         sets: &[FlagSet],
         spec: &mut crate::action::ActionSpec,
     ) {
-        let Subject { submission, implementation, instance, recipe, files } = subject;
+        let Subject { submission, implementation, instance, recipe, files, reference: _ } = subject;
         let tree = |path: &str| {
             if path.is_empty() { "tree".to_owned() } else { format!("tree/{path}") }
         };
@@ -204,7 +204,7 @@ impl<'a> Planner<'a> {
     ) -> NodeId {
         let StageKind::Kat { records, keep_text } = &stage.kind else { return build };
         let drivers = self.drivers();
-        let Subject { submission, instance, recipe, .. } = subject;
+        let Subject { submission, instance, recipe, reference, .. } = subject;
         let label = format!("{}/{}{suffix}", subject.label(), stage.name);
         let mut spec = self.action(label, &stage.name, &stage.limits, procedure::KAT);
         spec.inputs.insert(input_path("lib.so"), Source::From(build, "library".into()));
@@ -212,7 +212,19 @@ impl<'a> Planner<'a> {
         if let Some(vectors) = &submission.vectors {
             spec.inputs.insert(input_path("vectors.json"), Source::File(vectors.clone()));
         }
-        let KatSettings { records: own, timeout, .. } = &recipe.kat;
+        match reference {
+            Some(ReferenceText::Found(path, content)) => {
+                spec.inputs.insert(input_path("reference.txt"), content.clone());
+                spec.params.insert("reference", path.to_string());
+            }
+            Some(ReferenceText::Missing(path)) => {
+                spec.params.insert("reference", path.clone());
+            }
+            None => {}
+        }
+        // Where the reference text stands has been looked up with `file` and `directory`.
+        let KatSettings { records: own, timeout, nolen, file: _, directory: _ } = &recipe.kat;
+        spec.params.insert("nolen", if *nolen { "yes" } else { "no" }.into());
         let expected = submission.kat.get(*instance);
         let count = (*own).or(*records).or(expected.and_then(|e| e.records));
         spec.params.insert("expected", super::json(&expected));
@@ -224,8 +236,8 @@ impl<'a> Planner<'a> {
         spec.params.insert("label", instance.to_string());
         spec.outputs = vec!["kat".into()];
         spec.tools = vec!["libc".into()];
-        if let Some(wall) = timeout {
-            spec.limits.wall = *wall;
+        if let Some(wall) = timeout.or(recipe.timeout) {
+            spec.limits.wall = wall;
         }
         spec.limits.stack = recipe.stack_bytes.or(spec.limits.stack);
         spec.tentative = true;
@@ -300,6 +312,9 @@ impl<'a> Planner<'a> {
         spec.purity = Purity::Measured { system: self.request.system.identity, round };
         spec.tools = vec!["libc".into()];
         spec.limits.stack = subject.recipe.stack_bytes.or(spec.limits.stack);
+        if let Some(wall) = subject.recipe.timeout {
+            spec.limits.wall = wall;
+        }
     }
 
     fn plan_sizes(&mut self, subject: &Subject<'a>, stage: &Stage, roles: &mut Roles) {

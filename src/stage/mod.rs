@@ -85,6 +85,7 @@ struct Subject<'a> {
     instance: &'a Name,
     recipe: &'a Recipe,
     files: source::InstanceFiles,
+    reference: Option<source::ReferenceText>,
 }
 
 /// Plans one pipeline.
@@ -119,7 +120,9 @@ pub fn plan(
                 continue;
             }
             touched = true;
-            match source::files(&workspace.root, request.packages, submission, implementation) {
+            let files =
+                source::files(&workspace.root, request.packages, submission, implementation);
+            match source::ready(submission, implementation, files) {
                 Err(row) => planner.builder.unavailable.push(row),
                 Ok(files) => measured.extend(planner.plan_implementation(
                     submission,
@@ -204,9 +207,16 @@ impl<'a> Planner<'a> {
                     why: error.to_string(),
                     help: format!("mend the recipe in {}", submission.file),
                 }),
-                Ok(files) => {
-                    let subject = Subject { submission, implementation, instance, recipe, files };
-                    measured.push(self.plan_instance(subject));
+                Ok(chosen) => {
+                    let reference = source::reference_text(recipe, instance, files);
+                    measured.push(self.plan_instance(Subject {
+                        submission,
+                        implementation,
+                        instance,
+                        recipe,
+                        files: chosen,
+                        reference,
+                    }));
                 }
             }
         }

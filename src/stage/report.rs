@@ -9,13 +9,13 @@ use std::sync::Arc;
 use super::instance::Planned;
 use super::{Planner, input_path};
 use crate::action::{NodeId, Source};
-use crate::plan::PageSlot;
+use crate::plan::{PageSlot, absent};
 use crate::procedure;
 use crate::procedure::{IndexParams, PageParams};
 use crate::report::Format;
 use crate::report::input::{
-    CampaignInput, Function, ImplementationInput, IndexInput, IndexRow, InstanceInput, Outcome,
-    PageInput, SubmissionInput, SurveyInput, SystemInput,
+    AbsentInput, CampaignInput, Function, ImplementationInput, IndexInput, IndexRow, InstanceInput,
+    Outcome, PageInput, SubmissionInput, SurveyInput, SystemInput,
 };
 use crate::result::KEM_OPERATIONS;
 use crate::spec::{self, ReportFormat, Stage, StageKind, Submission};
@@ -192,12 +192,15 @@ impl<'a> Planner<'a> {
             }
             submissions.push(row);
         }
+        let absent = absent(&self.builder.unavailable).into_iter();
+        let absent = absent.map(|a| AbsentInput { what: a.what, why: a.why, help: a.help });
         let params = IndexParams {
             index: IndexInput {
                 pipeline: self.pipeline.name.to_string(),
                 system: self.system_input(),
                 campaign: CampaignInput { started_utc: String::new(), ended_utc: String::new() },
                 submissions,
+                absent: absent.collect(),
             },
             formats,
         };

@@ -18,6 +18,7 @@ mod manifest_errors;
 mod manifest_fuzz;
 mod packages;
 mod process;
+mod quirk_builds;
 mod quirks;
 mod report;
 mod reruns;

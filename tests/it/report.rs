@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use ngcc::report::doc::{Block, Table};
 use ngcc::report::input::{
-    CampaignInput, FindingInput, Function, ImplementationInput, IndexInput, IndexRow,
+    AbsentInput, CampaignInput, FindingInput, Function, ImplementationInput, IndexInput, IndexRow,
     InstanceInput, Link, Outcome, PageInput, SubmissionInput, SurveyInput, SystemInput,
 };
 use ngcc::report::{Format, page, render, render_index};
@@ -338,7 +338,8 @@ fn index() -> IndexInput {
     qube.timing_failed = 2;
     let mut away = row("kem-9", "Cheetah", &[]);
     away.href = None;
-    away.unavailable = "archive not present; `ngcc kem fetch kem-9` obtains it".to_owned();
+    away.implementations.clear();
+    away.unavailable = "archive not present; `ngcc kem fetch kem-9`".to_owned();
     let mut hash = row("hash-01", "A|B", &[("PASS", 2), ("TIMEOUT", 1)]);
     hash.function = Function::Hash;
     IndexInput {
@@ -346,6 +347,18 @@ fn index() -> IndexInput {
         system: loong().system,
         campaign: loong().campaign,
         submissions: vec![hash, qube, row("kem-18", "LoongKEM", &[("PASS", 4), ("–", 1)]), away],
+        absent: vec![
+            AbsentInput {
+                what: "kem-9, kem-18 (reference)".to_owned(),
+                why: None,
+                help: "`ngcc kem fetch ID`".to_owned(),
+            },
+            AbsentInput {
+                what: "kem-33/reference/qube-192".to_owned(),
+                why: Some("`*.c` matches no file below `qube-192`".to_owned()),
+                help: "mend the recipe in kems/kem-33/submission.yaml".to_owned(),
+            },
+        ],
     }
 }
 

@@ -48,7 +48,7 @@ fn verdict(instance: &InstanceInput, notes: &mut Notes) -> Cell {
     let mut cell = match &instance.kat {
         Outcome::Done { result, .. } => {
             let mut text = result.status.clone();
-            if result.status != "PASS" && !result.detail.is_empty() {
+            if !result.detail.is_empty() {
                 text += &notes.mark(result.detail.clone());
             }
             Cell::text(text).class(status(&result.status)).to(instance.kat.href())

@@ -1,0 +1,2 @@
+/* Every file that includes it defines the variable: what -fcommon is for. */
+int tiny_state;

@@ -1,0 +1,2 @@
+/* The official header under a name of its own. */
+#include "tiny.h"

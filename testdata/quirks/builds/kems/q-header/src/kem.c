@@ -1,0 +1,3 @@
+#include "KEM_Tiny.h"
+
+#include "tiny.inc"

@@ -1,0 +1,2 @@
+/* The official header, by its official name. */
+#include "tiny.h"

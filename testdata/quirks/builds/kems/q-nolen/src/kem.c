@@ -1,0 +1,3 @@
+#include "KEM_AlgorithmInstance.h"
+
+#include "tiny.inc"
