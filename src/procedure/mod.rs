@@ -52,7 +52,7 @@ pub const SIZES: ProcedureId = ProcedureId { name: "sizes", version: 1 };
 /// Runs a declared argv.
 pub const COMMAND: ProcedureId = ProcedureId { name: "command", version: 1 };
 /// Renders one page.
-pub const PAGE: ProcedureId = ProcedureId { name: "page", version: 1 };
+pub const PAGE: ProcedureId = ProcedureId { name: "page", version: 2 };
 /// Renders the index.
 pub const INDEX: ProcedureId = ProcedureId { name: "index", version: 1 };
 
