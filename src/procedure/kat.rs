@@ -24,12 +24,15 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     let expected: Option<KatExpectation> = job.json_param("expected")?;
     let keep: u64 = job.number("keep")?;
     job.lay_out_inputs("")?;
+    let layout = job.param("layout").to_owned();
     let mode = match expected.as_ref().map(|e| e.mode.as_str()) {
         Some("nolen") => Mode::NoLen,
+        Some("nist") => Mode::Nist,
+        None if layout == "nist" => Mode::Nist,
         _ => Mode::Strict,
     };
     let limit = expected.as_ref().and_then(|e| e.records);
-    let mut args = vec!["lib.so".to_owned()];
+    let mut args = vec!["lib.so".to_owned(), "--layout".to_owned(), layout];
     if let Some(count) = Some(job.param("records")).filter(|c| !c.is_empty()) {
         args.extend(["--count".to_owned(), count.to_owned()]);
     }

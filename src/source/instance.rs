@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::Files;
 use crate::action;
 use crate::name::RelPath;
-use crate::spec::{Helper, Pattern, Recipe};
+use crate::spec::{Api, Helper, Pattern, Recipe};
 
 /// The files of one instance.
 #[derive(Debug, Clone)]
@@ -116,7 +116,7 @@ pub fn expand(recipe: &Recipe, files: &Files) -> Result<InstanceFiles, NoFiles> 
     }
     let has = |name: &str| sources.iter().any(|s| s.file_name() == name);
     let ours = |helper: &Helper, name: &str| match helper {
-        Helper::Auto => !has(name),
+        Helper::Auto => recipe.api == Api::Iccs && !has(name),
         Helper::Ours => true,
         Helper::Shipped | Helper::Absent => false,
     };

@@ -13,6 +13,7 @@ mod loong;
 mod lore;
 mod manifest_errors;
 mod manifest_fuzz;
+mod nist;
 mod process;
 mod quirks;
 mod report;
