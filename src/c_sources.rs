@@ -20,6 +20,16 @@ pub const SHIM: [(&str, &str); 5] = [
     ("driver/shim.c", include_str!("driver/shim.c")),
 ];
 
+/// Files linked into the library of an instance with the NIST API, and what its sources may include.
+pub const NIST: [(&str, &str); 6] = [
+    ("driver/nist.c", include_str!("driver/nist.c")),
+    ("driver/nist_drbg.c", include_str!("driver/nist_drbg.c")),
+    ("driver/nist_random.c", include_str!("driver/nist_random.c")),
+    ("driver/nist_random.h", include_str!("driver/nist_random.h")),
+    ("driver/nist_shake.c", include_str!("driver/nist_shake.c")),
+    ("nist/randombytes.h", include_str!("nist/randombytes.h")),
+];
+
 /// Headers shared by what is linked into a library and the drivers.
 pub const META: [(&str, &str); 2] = [
     ("driver/meta.h", include_str!("driver/meta.h")),

@@ -23,7 +23,12 @@ pub enum Share {
     AtLeast(f64),
     /// No number, and why.
     NotMeasurable(String),
+    /// The library has none of the helpers at all, so that there is nothing to have a share.
+    NotApplicable,
 }
+
+/// Why there is nothing to have a share, in words.
+pub const NO_HELPER: &str = "none of the helpers is in the library";
 
 /// What a profile says about one operation.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +62,9 @@ pub fn shares(profile: &Profile) -> Shares {
     let hash = hashing.fold(0.0, |sum, &(_, _, ticks)| sum + part(ticks));
     let drng = order.iter().find(|(name, ..)| *name == DRNG).map_or(0.0, |o| part(o.2));
     let judge = |value, helpers: &[&str]| {
-        if profile.operations == 0 || profile.ticks == 0 {
+        if without_helpers(profile) {
+            Share::NotApplicable
+        } else if profile.operations == 0 || profile.ticks == 0 {
             Share::NotMeasurable("no operation was profiled".to_owned())
         } else {
             judge(value, helpers, profile)
@@ -72,6 +79,12 @@ pub fn shares(profile: &Profile) -> Shares {
             .map(|&(name, calls, _)| (name.to_owned(), calls as f64 / profile.operations as f64))
             .collect(),
     }
+}
+
+/// Whether the build found no helper in any object, as in a library with the NIST API.
+fn without_helpers(profile: &Profile) -> bool {
+    let absent = |name: &&str| profile.binding.get(*name) == Some(&Binding::Absent);
+    HASH_HELPERS.iter().chain([&DRNG]).all(absent) && profile.calls.is_empty()
 }
 
 /// A group of helpers has a share when the wrapper of at least one of them saw calls or could have seen them.
@@ -151,6 +164,7 @@ mod tests {
             Share::Measured(value) => units::percent(*value),
             Share::AtLeast(value) => format!("at least {}", units::percent(*value)),
             Share::NotMeasurable(why) => format!("not measurable ({why})"),
+            Share::NotApplicable => format!("not applicable ({NO_HELPER})"),
         }
     }
 
@@ -208,7 +222,6 @@ mod tests {
     fn a_share_that_cannot_be_measured_is_never_zero_per_cent() {
         for (binding, text) in [
             (Binding::Unbound, "not measurable (nothing outside its own object file calls it)"),
-            (Binding::Absent, "not measurable (not in the library)"),
             (Binding::Lto, "not measurable (link-time optimisation hides the calls)"),
         ] {
             let mut p = profile(1000, 5000, &[]);
@@ -219,6 +232,19 @@ mod tests {
         }
         let empty = shares(&profile(0, 0, &[]));
         assert_eq!(cell(&empty.drng), "not measurable (no operation was profiled)");
+    }
+
+    #[test]
+    fn a_library_without_any_helper_has_no_share_to_measure() {
+        let mut p = profile(1000, 5000, &[]);
+        p.binding = bindings(Binding::Absent);
+        let s = shares(&p);
+        assert_eq!((&s.hash, &s.drng), (&Share::NotApplicable, &Share::NotApplicable));
+        assert_eq!(cell(&s.hash), "not applicable (none of the helpers is in the library)");
+        p.binding.insert(DRNG.to_owned(), Binding::Bound);
+        let s = shares(&p);
+        assert_eq!(cell(&s.hash), "not measurable (not in the library)");
+        assert_eq!(s.drng, Share::Measured(0.0));
     }
 
     #[test]

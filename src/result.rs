@@ -185,7 +185,7 @@ pub struct Kat {
     pub text_bytes: u64,
     /// SHA-256 of the canonical form.
     pub canonical_sha256: String,
-    /// What the manifest expects, `strict` or `nolen`, with an optional record count.
+    /// What the manifest expects: mode, with an optional record count.
     pub expected: Option<KatExpectation>,
     /// Sizes from the library's metadata, bytes: `pk`, `sk`, `ct`, `ss`.
     pub sizes: BTreeMap<String, u64>,
@@ -198,7 +198,7 @@ pub struct Kat {
 pub struct KatExpectation {
     /// 64 lower-case hex digits.
     pub sha256: String,
-    /// `strict` or `nolen`.
+    /// `strict`, `nolen` or `nist`.
     pub mode: String,
     /// Only so many records are covered.
     pub records: Option<u64>,

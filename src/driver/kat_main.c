@@ -1,11 +1,14 @@
 /*
- * The KAT driver: writes the official known-answer text of one KEM instance to stdout.
+ * The KAT driver: writes the known-answer text of one KEM instance to stdout.
  *
- *   kat LIB [--count N] [--timings FILE] [--log FILE]
+ *   kat LIB [--count N] [--layout iccs|nist] [--timings FILE] [--log FILE]
  *
- * What: replays the official driver for N records (10), as a stream; the log (stderr without --log) gets
- * the metadata and, for a failure, one RESULT line; the timings file gets wall times as JSON, written
- * only after a complete run. N = 0 reads the metadata and generates nothing.
+ * What: replays the official driver for N records (10; in the layout nist 1), as a stream; the log (stderr
+ * without --log) gets the metadata and, for a failure, one RESULT line; the timings file gets wall times as
+ * JSON, written only after a complete run. N = 0 reads the metadata and generates nothing.
+ * The layout nist is that of PQClean's nistkat and liboqs's kat_kem: NIST's response file without its
+ * heading, and with an empty line between records only. Its seeds are drawn, 48 bytes each, from the
+ * library's own generator after the seed 00 01 .. 2f; a wrong generator shows in the first line.
  * Does not know: the expected text, manifests, verdicts or time limits. Those belong to the caller.
  * Why: some texts have 80 MB per record, so nothing longer than a buffer is kept here. Lengths are reset to
  * the claimed maximum before every record, and each value is printed right after the call that made it,
@@ -29,11 +32,12 @@
 #include <unistd.h>
 
 enum { COMPLETE = 0, CRYPTOFAIL = 3, OVERFLOW = 4, LOADFAIL = 5, OUTPUT = 8 };
-enum { SEED_BYTES = 64, DEFAULT_RECORDS = 10, MAX_RECORDS = 1000000 };
+enum { SEED_BYTES = 64, NIST_SEED_BYTES = 48, DEFAULT_RECORDS = 10, MAX_RECORDS = 1000000 };
 
 struct run {
     const char *path;
     unsigned long long records;
+    int nist; /* the layout */
     FILE *text, *log, *timings;
     double *times; /* KEM_OPS per record, in ms */
     struct kem kem;
@@ -69,7 +73,8 @@ static void fail_output(struct run *run, const char *what)
 
 static void usage(const char *problem)
 {
-    fprintf(stderr, "kat: %s\nusage: kat LIB [--count N] [--timings FILE] [--log FILE]\n", problem);
+    fprintf(stderr, "kat: %s\nusage: kat LIB [--count N] [--layout iccs|nist] [--timings FILE] [--log FILE]\n",
+            problem);
     report_exit(LOADFAIL);
 }
 
@@ -86,7 +91,7 @@ static FILE *create(const char *path)
 static void parse(struct run *run, int argc, char **argv)
 {
     const char *log = NULL, *timings = NULL;
-    int i;
+    int i, counted = 0;
     run->records = DEFAULT_RECORDS;
     for (i = 1; i < argc; i++) {
         if (strncmp(argv[i], "--", 2) != 0) {
@@ -100,6 +105,11 @@ static void parse(struct run *run, int argc, char **argv)
         if (strcmp(argv[i], "--count") == 0) {
             if (report_number(argv[++i], MAX_RECORDS, &run->records) != 0)
                 usage("--count takes a number up to 1000000");
+            counted = 1;
+        } else if (strcmp(argv[i], "--layout") == 0) {
+            run->nist = strcmp(argv[++i], "nist") == 0;
+            if (!run->nist && strcmp(argv[i], "iccs") != 0)
+                usage("--layout is iccs or nist");
         } else if (strcmp(argv[i], "--timings") == 0) {
             timings = argv[++i];
         } else if (strcmp(argv[i], "--log") == 0) {
@@ -110,6 +120,8 @@ static void parse(struct run *run, int argc, char **argv)
     }
     if (run->path == NULL)
         usage("no library");
+    if (run->nist && !counted)
+        run->records = 1;
     run->log = log != NULL ? create(log) : stderr;
     run->timings = timings != NULL ? create(timings) : NULL;
 }
@@ -163,9 +175,18 @@ static void put_hex(FILE *out, const unsigned char *bytes, unsigned long long le
     fwrite(chunk, 1, used, out);
 }
 
-static void put_value(FILE *out, const char *key, const unsigned char *bytes, unsigned long long length)
+static void put_value(struct run *run, const char *key, const unsigned char *bytes, unsigned long long length)
 {
-    fprintf(out, "%s_Len = %llu\n%s = ", key, length, key);
+    FILE *out = run->text;
+    if (run->nist) {
+        for (; *key != '\0'; key++)
+            fputc(*key | 0x20, out); /* lower case: keys are ASCII letters */
+        fputs(" = ", out);
+        if (length == 0)
+            fputs("00", out); /* as NIST's own program prints it */
+    } else {
+        fprintf(out, "%s_Len = %llu\n%s = ", key, length, key);
+    }
     put_hex(out, bytes, length);
     fputc('\n', out);
 }
@@ -201,40 +222,77 @@ static void call(struct run *run, int op, unsigned long long record)
     fail(run, outcome == KEM_DAMAGE || outcome == KEM_TOO_LONG ? OVERFLOW : CRYPTOFAIL, detail);
 }
 
-static void generate(struct run *run)
+static void set_seed(struct run *run, const unsigned char *seed, unsigned long long bytes,
+                     unsigned long long record)
 {
-    struct kem *kem = &run->kem;
+    char detail[KEM_TEXT];
+    int result;
+    crash_doing("ngcc_seed", (long)record);
+    result = run->kem.seed(seed, bytes);
+    if (result == 0)
+        return;
+    snprintf(detail, sizeof detail, "ngcc_seed returned %d at count %llu", result, record);
+    fail(run, CRYPTOFAIL, detail);
+}
+
+/* From here on the two layouts have the same values, in the same order. */
+static void record_of(struct run *run, const unsigned char *seed, unsigned long long bytes,
+                      unsigned long long record)
+{
+    const struct kem *kem = &run->kem;
+    fprintf(run->text, "%s = %llu\n", run->nist ? "count" : "Count", record);
+    put_value(run, "Seed", seed, bytes);
+    set_seed(run, seed, bytes, record);
+    call(run, KEM_KEYGEN, record);
+    put_value(run, "PK", kem->pk.bytes, kem->pk.length);
+    put_value(run, "SK", kem->sk.bytes, kem->sk.length);
+    call(run, KEM_ENC, record);
+    put_value(run, "CT", kem->ct.bytes, kem->ct.length);
+    put_value(run, "SS", kem->ss.bytes, kem->ss.length);
+    call(run, KEM_DEC, record);
+    if (!run->nist || record + 1 < run->records)
+        fputc('\n', run->text);
+    check_text(run);
+}
+
+static void generate_iccs(struct run *run)
+{
     DRNG_ctx seeds;
     unsigned char seed[SEED_BYTES];
     unsigned long long record;
-    int i, result;
+    int i;
 
     for (i = 0; i < SEED_BYTES; i++)
         seed[i] = (unsigned char)"seed"[i % 4];
     memset(&seeds, 0, sizeof seeds);
     init_random_number(&seeds, seed, SEED_BYTES);
-
     for (record = 0; record < run->records; record++) {
         get_random_number(&seeds, seed, 8 * SEED_BYTES);
-        fprintf(run->text, "Count = %llu\n", record);
-        put_value(run->text, "Seed", seed, SEED_BYTES);
-        crash_doing("ngcc_seed", (long)record);
-        result = kem->seed(seed, SEED_BYTES);
-        if (result != 0) {
-            char detail[KEM_TEXT];
-            snprintf(detail, sizeof detail, "ngcc_seed returned %d at count %llu", result, record);
-            fail(run, CRYPTOFAIL, detail);
-        }
-        call(run, KEM_KEYGEN, record);
-        put_value(run->text, "PK", kem->pk.bytes, kem->pk.length);
-        put_value(run->text, "SK", kem->sk.bytes, kem->sk.length);
-        call(run, KEM_ENC, record);
-        put_value(run->text, "CT", kem->ct.bytes, kem->ct.length);
-        put_value(run->text, "SS", kem->ss.bytes, kem->ss.length);
-        call(run, KEM_DEC, record);
-        fputc('\n', run->text);
-        check_text(run);
+        record_of(run, seed, SEED_BYTES, record);
     }
+}
+
+/* All seeds are drawn first, as NIST's program does: making a record seeds the same generator. */
+static void generate_nist(struct run *run)
+{
+    unsigned char entropy[NIST_SEED_BYTES];
+    unsigned char *seeds = malloc((size_t)run->records * NIST_SEED_BYTES + 1);
+    unsigned long long record;
+    int i;
+
+    if (seeds == NULL)
+        fail(run, LOADFAIL, "out of memory for the seeds");
+    if (run->kem.random == NULL)
+        fail(run, LOADFAIL, "the library does not export ngcc_random");
+    for (i = 0; i < NIST_SEED_BYTES; i++)
+        entropy[i] = (unsigned char)i;
+    set_seed(run, entropy, NIST_SEED_BYTES, 0);
+    crash_doing("ngcc_random", -1);
+    for (record = 0; record < run->records; record++)
+        run->kem.random(seeds + record * NIST_SEED_BYTES, 8 * NIST_SEED_BYTES);
+    for (record = 0; record < run->records; record++)
+        record_of(run, seeds + record * NIST_SEED_BYTES, NIST_SEED_BYTES, record);
+    free(seeds);
 }
 
 static void write_timings(struct run *run)
@@ -282,7 +340,10 @@ int main(int argc, char **argv)
     log_meta(&run);
     if (kem_allocate(&run.kem, why) != 0)
         fail(&run, LOADFAIL, why);
-    generate(&run);
+    if (run.nist)
+        generate_nist(&run);
+    else
+        generate_iccs(&run);
     check_text(&run);
     if (run.timings != NULL)
         write_timings(&run);

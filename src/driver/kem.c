@@ -136,6 +136,8 @@ int kem_load(struct kem *kem, const char *path, char *why)
     if (dlsym(kem->library, "ngcc_build_flags") != NULL && resolve(kem, "ngcc_build_flags", &flags, why) == 0 &&
         flags() != NULL)
         kem->build_flags = flags();
+    if (dlsym(kem->library, "ngcc_random") != NULL && resolve(kem, "ngcc_random", &kem->random, why) != 0)
+        return -1;
     if (resolve(kem, "ngcc_seed", &kem->seed, why) != 0 || resolve(kem, "kem_keygen", &kem->keygen, why) != 0 ||
         resolve(kem, "kem_enc", &kem->enc, why) != 0 || resolve(kem, "kem_dec", &kem->dec, why) != 0)
         return -1;

@@ -32,6 +32,7 @@ struct kem {
     const struct ngcc_meta_block *meta;
     const char *build_flags;
     int (*seed)(const unsigned char *, unsigned long long);
+    int (*random)(unsigned char *, unsigned long long); /* NULL when the library does not export it */
     kem_keygen_call *keygen;
     kem_enc_call *enc;
     kem_dec_call *dec;

@@ -17,10 +17,14 @@
  *   NGCC_INSTANCE_HEADER_NONE              include none; NGCC_INSTANCE is then required
  *   NGCC_DIGEST_BITS                       default DIGEST_BIT_LENGTH (hash only)
  *   NGCC_NO_DRNG                           the submission defines drng_algorithm itself
+ *   NGCC_NIST                              the API is NIST's: nist.c has the lengths, nist_random.c the
+ *                                          generator with ngcc_seed and ngcc_random, and there is no DRNG
  */
 #include "meta.h"
 
+#ifndef NGCC_NIST
 #include "drng.h"
+#endif
 
 #ifndef NGCC_ID
 #error "NGCC_ID must be the submission id as a string literal"
@@ -90,7 +94,9 @@ unsigned long long kex_get_total_msg_len_bytes(void);
 #define NGCC_INSTANCE ALGORITHM_INSTANCE
 #endif
 
-#ifdef NGCC_NO_DRNG
+#ifdef NGCC_NIST
+/* No context of ours. */
+#elif defined(NGCC_NO_DRNG)
 extern DRNG_ctx drng_algorithm;
 #else
 DRNG_ctx drng_algorithm;
@@ -105,8 +111,10 @@ DRNG_ctx drng_algorithm;
 #endif
 
 const struct ngcc_meta_block *ngcc_meta(void);
+#ifndef NGCC_NIST
 int ngcc_seed(const unsigned char *seed, unsigned long long bytes);
 int ngcc_random(unsigned char *out, unsigned long long bits);
+#endif
 const char *ngcc_build_flags(void);
 
 /* Not strncpy: cutting a long text is meant here, and gcc would warn about it. */
@@ -167,6 +175,7 @@ const struct ngcc_meta_block *ngcc_meta(void)
     return &block;
 }
 
+#ifndef NGCC_NIST
 int ngcc_seed(const unsigned char *seed, unsigned long long bytes)
 {
     return init_random_number(&drng_algorithm, seed, bytes);
@@ -176,6 +185,7 @@ int ngcc_random(unsigned char *out, unsigned long long bits)
 {
     return get_random_number(&drng_algorithm, out, bits);
 }
+#endif
 
 const char *ngcc_build_flags(void)
 {

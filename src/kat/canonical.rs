@@ -4,6 +4,10 @@
 //! before the (N+1)-th line starting with `Count = `; in mode `nolen` drop every line whose key (text before the
 //! first `=`, trailing blanks removed) ends in `_Len`; end each remaining line with one LF.
 //! Only blanks at a line's end and a line's first bytes are ever held back.
+//!
+//! A text of NIST's layout (mode `nist`) is its own canonical form, byte for byte, because digests of such texts are
+//! published over the file as it is. Only a record limit cuts it: before the empty lines that precede the (N+1)-th line
+//! starting with `count = `.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -16,6 +20,8 @@ pub enum Mode {
     Strict,
     /// All but the lengths.
     NoLen,
+    /// The text as it is, in NIST's layout.
+    Nist,
 }
 
 /// Longest key that is looked at; a longer line start cannot be a `_Len` line of any known layout.
@@ -26,6 +32,9 @@ const BLANKS_LIMIT: usize = 16 << 20;
 
 /// How a record starts.
 const COUNT: &[u8] = b"Count = ";
+
+/// The same in NIST's layout.
+const NIST_COUNT: &[u8] = b"count = ";
 
 /// Reads the canonical form of a text.
 #[derive(Debug)]
@@ -47,7 +56,7 @@ struct Line {
     head: Vec<u8>,
     /// Whether it counts, once known.
     kept: Option<bool>,
-    /// Blanks that may turn out to be trailing.
+    /// Blanks that may turn out to be trailing; in NIST's layout the empty lines before this one.
     blanks: Vec<u8>,
 }
 
@@ -67,7 +76,7 @@ impl<R: Read> Canonical<R> {
         }
     }
 
-    /// Records seen so far (lines starting with `Count = `), within the limit.
+    /// Records seen so far (lines starting with `Count = `, in NIST's layout `count = `), within the limit.
     pub const fn records(&self) -> u64 {
         self.records
     }
@@ -79,6 +88,9 @@ impl<R: Read> Canonical<R> {
 
     /// Turns one chunk of the text into canonical bytes in `out`.
     fn push(&mut self, chunk: &[u8]) {
+        if self.mode == Mode::Nist {
+            return self.push_raw(chunk);
+        }
         for part in chunk.split_inclusive(|b| *b == b'\n') {
             let (body, complete) = match part.strip_suffix(b"\n") {
                 Some(body) => (body, true),
@@ -92,6 +104,44 @@ impl<R: Read> Canonical<R> {
                 return;
             }
         }
+    }
+
+    /// Passes bytes on as they are; a line's start and the empty lines before it wait until it is known what it is.
+    fn push_raw(&mut self, chunk: &[u8]) {
+        for part in chunk.split_inclusive(|b| *b == b'\n') {
+            if self.line.kept.is_none() {
+                self.line.head.extend_from_slice(part);
+                let head = &self.line.head;
+                if head == b"\n" {
+                    self.line.blanks.push(b'\n');
+                    self.line.head.clear();
+                    continue;
+                }
+                if head.len() < NIST_COUNT.len() && !head.ends_with(b"\n") {
+                    continue;
+                }
+                if head.starts_with(NIST_COUNT) {
+                    if self.limit == Some(self.records) {
+                        self.ended = true;
+                        return;
+                    }
+                    self.records += 1;
+                }
+                self.release();
+                self.line.kept = Some(true);
+            } else {
+                self.out.extend_from_slice(part);
+            }
+            if part.ends_with(b"\n") {
+                self.line.kept = None;
+            }
+        }
+    }
+
+    /// What was held back of a text in NIST's layout.
+    fn release(&mut self) {
+        self.out.append(&mut self.line.blanks);
+        self.out.append(&mut self.line.head);
     }
 
     fn extend_line(&mut self, body: &[u8]) {
@@ -166,7 +216,10 @@ impl<R: Read> Read for Canonical<R> {
                 self.ended = true;
                 // A last line without LF counts like any other.
                 let ended = std::mem::replace(&mut self.ended, false);
-                self.end_line();
+                match self.mode {
+                    Mode::Nist => self.release(),
+                    Mode::Strict | Mode::NoLen => self.end_line(),
+                }
                 self.ended = ended;
                 continue;
             }
@@ -307,6 +360,23 @@ mod tests {
     }
 
     #[test]
+    fn a_text_of_nist_is_taken_byte_for_byte_and_a_limit_leaves_the_form_of_a_shorter_text() {
+        let one = "count = 0\nseed = 06\npk = AB \nss = 00\n";
+        let two = format!("{one}\n{}", one.replace("count = 0", "count = 1"));
+        for text in [one, &two, "count", "", "\n\n", "# heading\r\n\ncount = 0\n\n"] {
+            assert_eq!(canonical(text.as_bytes(), Mode::Nist, None), text);
+        }
+        assert_eq!(canonical(two.as_bytes(), Mode::Nist, Some(1)), one);
+        assert_eq!(canonical(two.as_bytes(), Mode::Nist, Some(2)), two);
+        let digested = digest(two.as_bytes(), Mode::Nist, Some(1)).unwrap();
+        assert_eq!(
+            (digested.records, digest(one.as_bytes(), Mode::Nist, None).unwrap().records),
+            (1, 1)
+        );
+        assert_eq!(digested.sha256, hex(&Sha256::digest(one)));
+    }
+
+    #[test]
     fn a_value_that_is_empty_keeps_its_line() {
         assert_eq!(canonical(b"PK = \n", Mode::Strict, None), "PK =\n");
     }
@@ -343,7 +413,37 @@ mod tests {
         assert_eq!(total, 5 + (100 << 20) + 1);
     }
 
+    /// Gives at most so many bytes at a time.
+    struct Cut<'a>(&'a [u8], usize);
+
+    impl Read for Cut<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let n = self.1.min(self.0.len()).min(buffer.len());
+            buffer[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_text_of_nist_does_not_depend_on_how_it_is_cut(
+            lines in proptest::collection::vec("(count = [0-9]|pk = [A-F0-9 ]{0,9}|[ \t\r]{0,3}|count|Count = 1)", 0..20),
+            limit in proptest::option::of(0_u64..4),
+            cut in 1_usize..7,
+        ) {
+            let text = lines.join("\n");
+            let mut pieces = String::new();
+            let cut = Cut(text.as_bytes(), cut);
+            Canonical::new(cut, Mode::Nist, limit).read_to_string(&mut pieces).unwrap();
+            prop_assert_eq!(&pieces, &canonical(text.as_bytes(), Mode::Nist, limit));
+            prop_assert!(text.starts_with(&pieces));
+            let records = lines.iter().filter(|l| l.starts_with("count = ")).count() as u64;
+            if limit.is_none_or(|limit| records <= limit) {
+                prop_assert_eq!(pieces, text);
+            }
+        }
+
         #[test]
         fn the_stream_equals_the_rule_however_it_is_cut(
             lines in proptest::collection::vec("(Count = [0-9]|PK_Len = 3|PK = [A-F0-9 ]{0,9}|[ \t\r]{0,3}|x_Len|CT =A=B|Count)[ \r\t]{0,2}", 0..20),
@@ -351,15 +451,6 @@ mod tests {
             limit in proptest::option::of(0_u64..4),
             cut in 1_usize..7,
         ) {
-            struct Cut<'a>(&'a [u8], usize);
-            impl Read for Cut<'_> {
-                fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-                    let n = self.1.min(self.0.len()).min(buffer.len());
-                    buffer[..n].copy_from_slice(&self.0[..n]);
-                    self.0 = &self.0[n..];
-                    Ok(n)
-                }
-            }
             let text = lines.join("\n");
             let mode = if nolen { Mode::NoLen } else { Mode::Strict };
             let mut out = String::new();

@@ -59,7 +59,7 @@ impl Place {
             };
             self.extend(body);
             if complete {
-                if self.key_text() == "Count" {
+                if self.key_text().eq_ignore_ascii_case("Count") {
                     let text = String::from_utf8_lossy(&self.count).trim().to_owned();
                     self.record = text.parse().ok().or(self.record);
                 }
@@ -124,7 +124,7 @@ pub fn first_difference(
             continue;
         }
         let field = if place.in_value { place.key_text() } else { String::new() };
-        let hexadecimal = !field.ends_with("_Len") && field != "Count";
+        let hexadecimal = !field.ends_with("_Len") && !field.eq_ignore_ascii_case("Count");
         return Ok(Some(Difference {
             record: place.record,
             offset: if hexadecimal { place.value / 2 } else { place.value },
@@ -152,6 +152,15 @@ mod tests {
 
     const REFERENCE: &str =
         "Count = 0\nSeed = AA\nPK = 00112233\n\nCount = 1\nSeed = BB\nPK = 44556677\n\n";
+
+    #[test]
+    fn the_layout_of_nist_is_understood() {
+        let text = "count = 0\nseed = AA\npk = 0011\n\ncount = 1\nseed = BB\npk = 4455\n";
+        let ours = text.replace("4455", "4465");
+        let found = first_difference(ours.as_bytes(), text.as_bytes(), Mode::Nist, None).unwrap();
+        let expected = "record 1, field pk, byte 1: `65` here, `55` in the reference";
+        assert_eq!(found.unwrap().to_string(), expected);
+    }
 
     fn difference(ours: &str) -> Option<Difference> {
         first_difference(ours.as_bytes(), REFERENCE.as_bytes(), Mode::Strict, None).unwrap()

@@ -37,7 +37,7 @@ pub fn check(text: impl Read, known: &[BTreeMap<String, Known>]) -> io::Result<O
             return Ok(None);
         }
         let key = String::from_utf8_lossy(&key).trim_end_matches('=').trim().to_owned();
-        if key == "Count" {
+        if key.eq_ignore_ascii_case("Count") {
             record = Some(record.map_or(0, |r| r + 1));
         }
         let value = read_value(&mut reader)?;
@@ -131,6 +131,13 @@ mod tests {
         let found = check(text.as_bytes(), &records).unwrap().unwrap();
         assert_eq!(found, "record 1, field PK, byte 1: `05` here, `04` in the reference");
         assert_eq!(check(text.replace("0305", "0304").as_bytes(), &records).unwrap(), None);
+    }
+
+    #[test]
+    fn the_keys_of_the_layout_of_nist_name_the_same_fields() {
+        let text = "count = 0\nseed = 01\npk = 0103\n";
+        let found = check(text.as_bytes(), &[known(&[("pk", &[1, 2])])]).unwrap().unwrap();
+        assert_eq!(found, "record 0, field pk, byte 1: `03` here, `02` in the reference");
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Recipe {
     pub cflags: Vec<String>,
     /// Libraries to link, by name, with the header and Debian package that provide them.
     pub libraries: Vec<Library>,
+    /// What the NIST API needs, if the sources have that.
+    pub nist: Option<Nist>,
     /// Our `auxfunc.c` is linked.
     pub our_auxfunc: bool,
     /// Our `drng.c` is linked.
@@ -40,6 +42,15 @@ pub struct Recipe {
     pub own_drng_algorithm: bool,
     /// Flag sets in the order they are tried.
     pub flag_sets: Vec<FlagSet>,
+}
+
+/// How the sources' NIST API is reached.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Nist {
+    /// What its names begin with; may be empty.
+    pub prefix: String,
+    /// Our file with the generator, below `ngcc/`.
+    pub generator: String,
 }
 
 /// A library a submission needs.
@@ -69,6 +80,12 @@ impl Recipe {
     #[must_use]
     pub fn flags_text(&self, set: &FlagSet) -> String {
         set.c.iter().chain(&self.cflags).cloned().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether anything of the ICCS helper layer can be seen by the sources.
+    #[must_use]
+    pub const fn uses_iccs(&self) -> bool {
+        self.nist.is_none() || self.our_auxfunc || self.our_drng
     }
 }
 
@@ -153,7 +170,12 @@ pub fn text(recipe: &Recipe, set: &FlagSet, scratch: &str, wrapped: Option<&[&st
         objects.push(format!("$<TARGET_OBJECTS:{name}>"));
     };
     let mut includes: Vec<String> = recipe.includes.iter().map(below).collect();
-    includes.push(format!("{scratch}/ngcc/iccs"));
+    if recipe.nist.is_some() {
+        includes.push(format!("{scratch}/ngcc/nist"));
+    }
+    if recipe.uses_iccs() {
+        includes.push(format!("{scratch}/ngcc/iccs"));
+    }
     let sources: Vec<String> = recipe.sources.iter().map(below).collect();
     object_library("candidate", &sources, &recipe.defines, &includes);
     let mut helpers = Vec::new();
@@ -176,6 +198,13 @@ pub fn text(recipe: &Recipe, set: &FlagSet, scratch: &str, wrapped: Option<&[&st
         format!("NGCC_FLAGS={}", literal(&recipe.flags_text(set))),
         format!("NGCC_INSTANCE_HEADER={}", literal(&recipe.header)),
     ];
+    let mut shim_sources = vec![format!("{scratch}/ngcc/driver/shim.c")];
+    if let Some(nist) = &recipe.nist {
+        shim.extend(["NGCC_NIST".to_owned(), "NGCC_INSTANCE_HEADER_NONE".to_owned()]);
+        shim.push(format!("NGCC_NIST_PREFIX={}", nist.prefix));
+        let files = ["driver/nist.c", "driver/nist_random.c", nist.generator.as_str()];
+        shim_sources.extend(files.map(|file| format!("{scratch}/ngcc/{file}")));
+    }
     shim.extend(recipe.instance.as_deref().map(|name| format!("NGCC_INSTANCE={}", literal(name))));
     if recipe.own_drng_algorithm {
         shim.push("NGCC_NO_DRNG".to_owned());
@@ -183,7 +212,7 @@ pub fn text(recipe: &Recipe, set: &FlagSet, scratch: &str, wrapped: Option<&[&st
     shim.extend(recipe.defines.iter().cloned());
     let mut shim_includes = includes.clone();
     shim_includes.push(format!("{scratch}/ngcc/driver"));
-    object_library("shim", &[format!("{scratch}/ngcc/driver/shim.c")], &shim, &shim_includes);
+    object_library("shim", &shim_sources, &shim, &shim_includes);
     library(
         &mut out,
         &recipe.label,

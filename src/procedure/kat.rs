@@ -37,12 +37,14 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
         "" => None,
         _ => Some(job.number::<u64>("records")?),
     };
+    let layout = job.param("layout").to_owned();
+    let plain = if layout == "nist" { Mode::Nist } else { Mode::Strict };
     job.lay_out_inputs("")?;
     let from_package = published.is_none() && job.has_input(REFERENCE);
     let expected = if from_package { Some(packaged(job, asked)?) } else { published };
-    let mode = expected.as_ref().map_or(Mode::Strict, mode_of);
+    let mode = expected.as_ref().map_or(plain, mode_of);
     let limit = expected.as_ref().and_then(|e| e.records);
-    let mut args = vec!["lib.so".to_owned()];
+    let mut args = vec!["lib.so".to_owned(), "--layout".to_owned(), layout];
     if let Some(count) = asked {
         args.extend(["--count".to_owned(), count.to_string()]);
     }
@@ -144,7 +146,11 @@ fn reference_name(sha256: &str) -> String {
 }
 
 fn mode_of(expected: &KatExpectation) -> Mode {
-    if expected.mode == "nolen" { Mode::NoLen } else { Mode::Strict }
+    match expected.mode.as_str() {
+        "nolen" => Mode::NoLen,
+        "nist" => Mode::Nist,
+        _ => Mode::Strict,
+    }
 }
 
 /// What the package's own text expects. A text whose lengths are blank cannot be compared with them.

@@ -158,6 +158,7 @@ fn share(share: Option<&Share>) -> Value {
         Some(Share::Measured(value)) => text(units::percent(*value)),
         Some(Share::AtLeast(value)) => text(format!("≥ {}", units::percent(*value))),
         Some(Share::NotMeasurable(_)) => text("not measurable"),
+        Some(Share::NotApplicable) => text("not applicable"),
         None => Value::None,
     }
 }

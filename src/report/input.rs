@@ -53,6 +53,8 @@ pub struct SubmissionInput {
     pub function: Function,
     /// Its official page.
     pub page_url: Option<String>,
+    /// Licence of its source.
+    pub licence: Option<String>,
     /// What the survey of symmetric primitives found; none when it was not surveyed.
     pub survey: Option<SurveyInput>,
 }
@@ -105,7 +107,7 @@ pub struct CampaignInput {
 /// One implementation with its instances.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImplementationInput {
-    /// `reference`, `performance`, `resource`, `independent`.
+    /// The manifest's word for it: `reference`, `independent`, `pqclean`.
     pub name: String,
     /// Its instances; the page sorts them.
     pub instances: Vec<InstanceInput>,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::Files;
 use crate::action;
 use crate::name::{Name, RelPath};
-use crate::spec::{Helper, Pattern, Recipe};
+use crate::spec::{Api, Helper, Pattern, Recipe};
 
 /// The files of one instance.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ pub fn expand(recipe: &Recipe, files: &Files) -> Result<InstanceFiles, NoFiles> 
     }
     let has = |name: &str| sources.iter().any(|s| s.file_name() == name);
     let ours = |helper: &Helper, name: &'static str| match helper {
-        Helper::Auto => Ok(!has(name)),
+        Helper::Auto => Ok(recipe.api == Api::Iccs && !has(name)),
         Helper::Ours => Ok(true),
         Helper::Shipped if !has(name) => Err(NoFiles::NotShipped(name)),
         Helper::Shipped | Helper::Absent => Ok(false),

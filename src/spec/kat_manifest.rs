@@ -1,7 +1,7 @@
-//! `kat.sha256`: one line per known-answer file, `<digest> <strict|nolen>[:<records>] <instance>/<file>`.
+//! `kat.sha256`: one line per known-answer file, `<digest> <strict|nolen|nist>[:<records>] <instance>/<file>`.
 //!
 //! Knows nothing of the known-answer files themselves. The format is the harness's, so that its files can be used as
-//! they are; a bare `KAT_…_<instance>.txt` is taken too. Errors come with their line.
+//! they are, with `nist` of our own; a bare `KAT_…_<instance>.txt` is taken too. Errors come with their line.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ fn read_line(line: &str, instances: &[&str]) -> Result<(Name, KatExpectation), B
             0,
             line.len(),
             message,
-            "`<sha256> <strict|nolen>[:<records>] <instance>/<file>`",
+            "`<sha256> <strict|nolen|nist>[:<records>] <instance>/<file>`",
         );
     };
     if let Err(error) = super::quantity::sha256(digest) {
@@ -93,9 +93,9 @@ fn read_line(line: &str, instances: &[&str]) -> Result<(Name, KatExpectation), B
             }
         },
     };
-    if !matches!(word, "strict" | "nolen") {
+    if !matches!(word, "strict" | "nolen" | "nist") {
         let message = format!("there is no mode `{word}`");
-        return bad(mode_at, word.len(), message, "`strict` or `nolen`");
+        return bad(mode_at, word.len(), message, "`strict`, `nolen` or `nist`");
     }
     let file_at = mode_at + mode.len() + 1;
     let label = file.split_once('/').map_or_else(|| bare_label(file), |(label, _)| label);

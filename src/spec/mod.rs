@@ -28,7 +28,7 @@ mod yaml;
 pub use command::{ArgPart, ArgTemplate, CommandSettings, InputRef, Scope};
 pub use glob::{BadSelector, Pattern, Selector};
 pub use pipeline::{FlagSet, Pipeline};
-pub use recipe::{Api, Helper, KatSettings, Library, Patch, Recipe};
+pub use recipe::{Api, Generator, Helper, KatSettings, Library, Patch, Recipe};
 pub use repin::{ArchivePin, repin};
 pub use schema::schemas;
 pub use stage::{Limits, ProfileSettings, ReportFormat, Stage, StageKind, TimingSettings};

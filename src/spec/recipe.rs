@@ -26,6 +26,8 @@ pub struct Recipe {
     pub api: Api,
     /// Prefix of the API's symbols (NIST API only).
     pub prefix: Option<String>,
+    /// Where random bytes come from (NIST API only).
+    pub generator: Generator,
     /// Preprocessor definitions.
     pub defines: BTreeMap<String, Option<String>>,
     /// More compiler flags.
@@ -67,10 +69,44 @@ impl Api {
         [("iccs", Self::Iccs), ("nist", Self::Nist)];
 }
 
+impl Api {
+    /// The header that declares the API when the recipe names none.
+    pub(super) const fn default_header(self) -> &'static str {
+        match self {
+            Self::Iccs => "KEM_AlgorithmInstance.h",
+            Self::Nist => "api.h",
+        }
+    }
+}
+
+/// Where an implementation with the NIST API gets random bytes. The ICCS API has one generator only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Generator {
+    /// `CTR_DRBG` on AES-256, as in NIST's test driver (SP 800-90A, 10.2.1).
+    AesDrbg,
+    /// SHAKE256 over the seed, as HQC's own test driver has it.
+    Shake,
+}
+
+impl Generator {
+    /// The words of the manifest.
+    pub(super) const WORDS: [(&'static str, Self); 2] =
+        [("aes-drbg", Self::AesDrbg), ("shake", Self::Shake)];
+
+    /// The embedded file that implements it.
+    #[must_use]
+    pub const fn file(self) -> &'static str {
+        match self {
+            Self::AesDrbg => "driver/nist_drbg.c",
+            Self::Shake => "driver/nist_shake.c",
+        }
+    }
+}
+
 /// Which copy of an official helper file is linked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Helper {
-    /// The one among the sources; ours when there is none.
+    /// The one among the sources; ours when there is none, unless the API is NIST's.
     Auto,
     /// Ours, even when the tree has one.
     Ours,

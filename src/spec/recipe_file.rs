@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::fields::Map;
 use super::reader::{At, Kind, Located};
-use super::recipe::{Api, Helper, KatSettings, Library, Patch, Recipe};
+use super::recipe::{Api, Generator, Helper, KatSettings, Library, Patch, Recipe};
 use super::submission::{Place, Source, known_instance};
 use crate::diag::nearest;
 use crate::name::{Name, RelPath};
@@ -27,6 +27,7 @@ struct Draft<'d> {
     header: Option<Located<'d, String>>,
     api: Option<Api>,
     prefix: Option<Located<'d, String>>,
+    generator: Option<Located<'d, Generator>>,
     defines: BTreeMap<String, Option<Located<'d, String>>>,
     cflags: Option<Texts<'d>>,
     libraries: Option<Vec<Library>>,
@@ -97,6 +98,8 @@ fn draft<'d>(at: At<'d>, place: &Place<'_>) -> Option<Draft<'d>> {
     let header = text("header");
     let api = map.optional("api", |at| at.one_of("API", &Api::WORDS));
     let prefix = text("prefix");
+    let generator =
+        map.optional("generator", |at| at.located(at.one_of("generator", &Generator::WORDS)));
     let defines = map.or("defines", BTreeMap::new(), defines);
     let cflags = texts("cflags");
     let libraries = map.optional("libraries", |at| at.list(library));
@@ -120,6 +123,7 @@ fn draft<'d>(at: At<'d>, place: &Place<'_>) -> Option<Draft<'d>> {
         header: header.flatten(),
         api: api.flatten(),
         prefix: prefix.flatten(),
+        generator: generator.flatten(),
         defines: defines.unwrap_or_default(),
         cflags: cflags.flatten(),
         libraries: libraries.flatten(),
@@ -226,6 +230,7 @@ fn merge<'d>(defaults: &Draft<'d>, own: Draft<'d>) -> Draft<'d> {
         header,
         api,
         prefix,
+        generator,
         mut defines,
         cflags,
         libraries,
@@ -251,6 +256,7 @@ fn merge<'d>(defaults: &Draft<'d>, own: Draft<'d>) -> Draft<'d> {
         header: own.header.or(header),
         api: own.api.or(api),
         prefix: own.prefix.or(prefix),
+        generator: own.generator.or(generator),
         defines,
         cflags: own.cflags.or(cflags),
         libraries: own.libraries.or(libraries),
@@ -302,14 +308,26 @@ impl<'d> Draft<'d> {
         };
         let prefix_at = self.prefix.as_ref().map(|p| p.at);
         let api = self.api.unwrap_or(Api::Iccs);
-        if let (Some(at), Api::Iccs) = (prefix_at, api) {
-            let message = "a prefix belongs to the NIST API, and this recipe has the ICCS one";
-            at.key_error("bad-value", message, "", |d| d.help("add `api: nist`"));
+        let generator_at = self.generator.as_ref().map(|g| g.at);
+        for (what, at) in [("prefix", prefix_at), ("generator", generator_at)] {
+            if let (Some(at), Api::Iccs) = (at, api) {
+                let message =
+                    format!("a {what} belongs to the NIST API, and this recipe has the ICCS one");
+                at.key_error("bad-value", message, "", |d| d.help("add `api: nist`"));
+            }
         }
         let (sources, exclude) = (inside(self.sources, &["*.c"], tree), many(self.exclude, &[]));
         let include = inside(self.include, &["."], None);
         let headers = inside(self.headers, &[], None);
         let (header, prefix) = (one(self.header), one(self.prefix));
+        // It becomes part of names in C.
+        let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+        if let (Some(at), Some(Some(text))) = (prefix_at, &prefix)
+            && !text.bytes().all(letter)
+        {
+            let message = format!("`{text}` cannot begin a name in C");
+            at.error("bad-value", message, "letters, digits and `_`", |d| d);
+        }
         let cflags = many(self.cflags, &[]);
         let defines: Vec<_> = self.defines.into_iter().map(|(k, v)| Some((k, one(v)?))).collect();
         let defines: Option<BTreeMap<_, _>> = defines.into_iter().collect();
@@ -321,9 +339,10 @@ impl<'d> Draft<'d> {
             exclude: exclude?,
             include: include?,
             headers: headers?,
-            header: header?.unwrap_or_else(|| "KEM_AlgorithmInstance.h".to_owned()),
+            header: header?.unwrap_or_else(|| api.default_header().to_owned()),
             api,
             prefix: prefix?,
+            generator: self.generator.map_or(Generator::AesDrbg, |g| g.value),
             defines: defines?,
             cflags: cflags?,
             libraries: self.libraries.unwrap_or_default(),

@@ -132,7 +132,7 @@ pub struct Implementation {
     pub about: Option<String>,
 }
 
-/// The guide's three versions, and ours.
+/// The guide's three versions, ours, and what is measured beside them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ImplementationVersion {
     /// The reference implementation.
@@ -143,6 +143,8 @@ pub enum ImplementationVersion {
     Resource,
     /// Written by us from the specification.
     Independent,
+    /// Known code of a scheme outside the call, to compare with.
+    Baseline,
 }
 
 impl ImplementationVersion {
@@ -154,15 +156,17 @@ impl ImplementationVersion {
             Self::Performance => "Optimized_Implementation",
             Self::Resource => "Additional_Implementation",
             Self::Independent => "Independent_Implementation",
+            Self::Baseline => "Baseline_Implementation",
         }
     }
 
     /// The words of the manifest.
-    pub(super) const WORDS: [(&'static str, Self); 4] = [
+    pub(super) const WORDS: [(&'static str, Self); 5] = [
         ("reference", Self::Reference),
         ("performance", Self::Performance),
         ("resource", Self::Resource),
         ("independent", Self::Independent),
+        ("baseline", Self::Baseline),
     ];
 }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::command::Scope;
-use super::recipe::{Api, Helper};
+use super::recipe::{Api, Generator, Helper};
 use super::stage::ReportFormat;
 use super::submission::{Function, ImplementationVersion};
 use super::system::FACTS;
@@ -274,7 +274,7 @@ struct WireFinding {
 #[derive(JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WireImplementation {
-    /// Which of the guide's versions it is, or ours.
+    /// Which of the guide's versions it is, or ours, or a baseline to compare with.
     #[schemars(extend("enum" = words(&ImplementationVersion::WORDS)))]
     version: String,
     /// Remarks for people.
@@ -350,23 +350,26 @@ struct WireRecipe {
     include: Option<Vec<String>>,
     /// More directories or patterns whose files are inputs.
     headers: Option<Vec<String>>,
-    /// The header that declares the API. Default: `KEM_AlgorithmInstance.h`.
+    /// The header that declares the API. Default: `KEM_AlgorithmInstance.h`; for the NIST API `api.h`.
     header: Option<String>,
     /// Which API it has. Default: iccs.
     #[schemars(extend("enum" = words(&Api::WORDS)))]
     api: Option<String>,
-    /// Prefix of the API's symbols (NIST API only).
+    /// Prefix of the API's symbols (NIST API only): `PQCLEAN_MLKEM768_CLEAN_`.
     prefix: Option<String>,
+    /// Where random bytes come from (NIST API only). Default aes-drbg: the generator of NIST's test driver.
+    #[schemars(extend("enum" = words(&Generator::WORDS)))]
+    generator: Option<String>,
     /// Preprocessor definitions; a name without value is defined as it is.
     defines: Option<BTreeMap<String, Option<Scalar>>>,
     /// More compiler flags.
     cflags: Option<Vec<String>>,
     /// Libraries of the system.
     libraries: Option<Vec<WireLibrary>>,
-    /// Which `auxfunc.c` is linked. Default auto: the one among the sources, else ours.
+    /// Which `auxfunc.c` is linked. Default auto: the one among the sources, else ours (NIST API: else none).
     #[schemars(extend("enum" = words(&Helper::WORDS)))]
     auxfunc: Option<String>,
-    /// Which `drng.c` is linked. Default auto: the one among the sources, else ours.
+    /// Which `drng.c` is linked. Default auto: the one among the sources, else ours (NIST API: else none).
     #[schemars(extend("enum" = words(&Helper::WORDS)))]
     drng: Option<String>,
     /// The submission defines the global `drng_algorithm` itself.

@@ -10,9 +10,9 @@ use crate::action::{Claim, NodeId, Purity, Source};
 use crate::c_sources;
 use crate::name::Name;
 use crate::procedure;
-use crate::procedure::cmake_project::{FlagSet, Library, Recipe};
+use crate::procedure::cmake_project::{FlagSet, Library, Nist, Recipe};
 use crate::source::{Files, ReferenceText};
-use crate::spec::{Implementation, KatSettings, Stage, StageKind, Submission};
+use crate::spec::{Api, Implementation, KatSettings, Stage, StageKind, Submission};
 
 /// The nodes that describe one instance: role (`choice`, `timing/keygen`, ...) to node.
 pub(super) type Roles = BTreeMap<String, NodeId>;
@@ -36,6 +36,11 @@ impl Planned<'_> {
 impl Subject<'_> {
     fn label(&self) -> String {
         format!("{}/{}/{}", self.submission.id, self.implementation.name, self.instance)
+    }
+
+    /// The instance as its known-answer text and metadata name it.
+    fn text_name(&self) -> String {
+        self.recipe.kat_name.clone().unwrap_or_else(|| self.instance.to_string())
     }
 }
 
@@ -152,10 +157,6 @@ impl<'a> Planner<'a> {
         for (path, source) in &files.inputs {
             spec.inputs.insert(input_path(&tree(path.as_str())), source.clone());
         }
-        for (path, text) in c_sources::ICCS.iter().chain(&c_sources::SHIM).chain(&c_sources::META) {
-            let path = input_path(&format!("ngcc/{path}"));
-            spec.inputs.insert(path, Source::Text((*text).into()));
-        }
         let defines = recipe.defines.iter().map(|(name, value)| match value {
             Some(value) => format!("{name}={value}"),
             None => name.clone(),
@@ -166,7 +167,11 @@ impl<'a> Planner<'a> {
             variant: implementation.version.variant().to_owned(),
             source_dir: recipe.directory.clone(),
             label: instance.to_string(),
-            instance: recipe.kat_name.clone(),
+            instance: match recipe.api {
+                Api::Iccs => recipe.kat_name.clone(),
+                // There is no macro to take it from.
+                Api::Nist => Some(subject.text_name()),
+            },
             header: recipe.header.clone(),
             sources: files.sources.iter().map(|s| tree(s.as_str())).collect(),
             includes: files.includes.iter().map(|s| tree(s)).collect(),
@@ -181,11 +186,22 @@ impl<'a> Planner<'a> {
                     debian: l.debian.clone(),
                 })
                 .collect(),
+            nist: (recipe.api == Api::Nist).then(|| Nist {
+                prefix: recipe.prefix.clone().unwrap_or_default(),
+                generator: recipe.generator.file().to_owned(),
+            }),
             our_auxfunc: files.our_auxfunc,
             our_drng: files.our_drng,
             own_drng_algorithm: recipe.own_drng_algorithm,
             flag_sets: sets.to_vec(),
         };
+        let iccs: &[_] = if described.uses_iccs() { &c_sources::ICCS } else { &[] };
+        let nist: &[_] = if described.nist.is_some() { &c_sources::NIST } else { &[] };
+        let ours = iccs.iter().chain(nist).chain(&c_sources::SHIM).chain(&c_sources::META);
+        for (path, text) in ours {
+            let path = input_path(&format!("ngcc/{path}"));
+            spec.inputs.insert(path, Source::Text((*text).into()));
+        }
         let text = super::json(&described);
         spec.params.insert("recipe", text);
         spec.outputs = vec!["library".into(), "profiled".into(), "attempt".into()];
@@ -231,8 +247,10 @@ impl<'a> Planner<'a> {
         spec.params.insert("records", count.map(|c| c.to_string()).unwrap_or_default());
         spec.params.insert("keep", keep_text.unwrap_or(16 << 20).to_string());
         spec.params.insert("id", submission.id.to_string());
-        spec.params
-            .insert("instance", recipe.kat_name.clone().unwrap_or_else(|| instance.to_string()));
+        spec.params.insert("instance", subject.text_name());
+        // The digest says which text it is of; without one the API does.
+        let nist = expected.map_or(recipe.api == Api::Nist, |e| e.mode == "nist");
+        spec.params.insert("layout", if nist { "nist" } else { "iccs" }.into());
         spec.params.insert("label", instance.to_string());
         spec.outputs = vec!["kat".into()];
         spec.tools = vec!["libc".into()];

@@ -145,6 +145,7 @@ impl<'a> Planner<'a> {
                     name: submission.name.clone(),
                     function: function(submission),
                     page_url: submission.page.clone(),
+                    licence: submission.licence.clone(),
                     survey: submission.survey.as_ref().map(|s| SurveyInput {
                         verdict: s.verdict.clone(),
                         notes: s.notes.clone().unwrap_or_default(),

@@ -16,6 +16,7 @@ mod loong;
 mod lore;
 mod manifest_errors;
 mod manifest_fuzz;
+mod nist;
 mod packages;
 mod process;
 mod quirk_builds;

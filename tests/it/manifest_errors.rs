@@ -136,6 +136,8 @@ cases! {
     an_instance_directory_that_is_not_there: implementation("source: {directory: c}\nrecipe: {directory: '{instance}'}\n");
     a_patch_that_is_not_there: implementation("source: {directory: c}\nrecipe:\n  patches:\n    - {replaces: one.c, with: patches/one.c, why: it does not compile}\n    - {replaces: one.c, with: c/one.c}\n");
     a_prefix_without_its_api: implementation("source: {directory: c}\nrecipe: {prefix: one_}\n");
+    a_generator_without_its_api: implementation("source: {directory: c}\nrecipe: {generator: shake}\n");
+    a_prefix_that_is_no_name: implementation("source: {directory: c}\nrecipe: {api: nist, prefix: 'one two_', generator: drbg}\n");
     unknown_words: implementation("source: {directory: c}\nrecipe: {api: icss, auxfunc: theirs, flag_sets: [giude]}\n");
     a_flag_set_that_no_pipeline_has: implementation("source: {directory: c}\nrecipe: {flag_sets: [giude]}\n");
     a_size_of_another_function: said(&[("kems/kem-1/submission.yaml", "name: One\nfunction: kem\npage: one\ninstances: {One 128: {}, One128: {sizes: {pk: 0, sig: 12}, target_bits: -1}}\nimplementations: {}\n")]);

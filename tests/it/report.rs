@@ -158,6 +158,7 @@ fn loong() -> PageInput {
             name: "LoongKEM".to_owned(),
             function: Function::Kem,
             page_url: Some("https://submissions.example/kem-18".to_owned()),
+            licence: Some("MIT OR Apache-2.0".to_owned()),
             survey: Some(SurveyInput { verdict: "ICCS-only".to_owned(), notes: String::new() }),
         },
         system: SystemInput {
@@ -235,6 +236,7 @@ fn difficult() -> PageInput {
     let mut input = loong();
     input.submission.name = "A|B <script>`x`</script>\nKEM".to_owned();
     input.submission.page_url = Some("javascript:alert(1)".to_owned());
+    input.submission.licence = None;
     input.submission.survey = Some(SurveyInput {
         verdict: "bypass".to_owned(),
         notes: "own SM3 | counter *XOF*".to_owned(),

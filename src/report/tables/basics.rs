@@ -40,6 +40,9 @@ pub(super) fn section(page: &Page<'_>) -> Section {
         ),
         sets,
     ];
+    if let Some(licence) = &submission.licence {
+        list.push(line("Licence of the source", licence));
+    }
     if let Some(url) = &submission.page_url {
         list.push(vec![Cell::text("Submission: "), Cell::text("official page").to(Some(url))]);
     }

@@ -23,7 +23,7 @@ pub(super) fn section(page: &Page<'_>) -> Section {
                  was compared with the SHA-256 digests in ",
             ),
             Cell::code(format!("{}/kat.sha256", page.input.submission.id)),
-            Cell::text(", which are those of the submitted vectors."),
+            Cell::text(", which are those of the published vectors."),
         ]),
         Block::Table(table),
     ];

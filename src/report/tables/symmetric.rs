@@ -1,9 +1,10 @@
 //! How much of each operation is spent in the symmetric helpers.
 //!
-//! A share the wrappers could not see is `not measurable` with the reason, never 0 %.
+//! A share the wrappers could not see is `not measurable` with the reason, never 0 %; a library that has none of the
+//! helpers is `not applicable`.
 
 use super::{Notes, Page, absent, paragraph};
-use crate::profile_share::Share;
+use crate::profile_share::{NO_HELPER, Share};
 use crate::report::doc::{Block, Cell, Class, Section, Table, numbers, words};
 use crate::report::figures::Figure;
 use crate::report::input::{Function, Outcome};
@@ -88,6 +89,11 @@ fn share(share: &Share, notes: &mut Notes) -> Cell {
         Share::NotMeasurable(why) => Cell {
             missing: Some(why.clone()),
             ..Cell::text(format!("not measurable ({why})")).class(Class::Muted)
+        },
+        Share::NotApplicable => Cell {
+            missing: Some(NO_HELPER.to_owned()),
+            ..Cell::text(format!("not applicable{}", notes.mark(format!("{NO_HELPER}."))))
+                .class(Class::Muted)
         },
     }
 }
