@@ -13,7 +13,7 @@ use crate::name::RelPath;
 use crate::plan::Unavailable;
 use crate::spec::{Implementation, Source, Submission};
 
-pub use instance::{InstanceFiles, NoFiles, expand};
+pub use instance::{InstanceFiles, NoFiles, expand, is_driver};
 
 /// The files of one source tree: path inside it, and where the content is.
 pub type Files = BTreeMap<RelPath, action::Source>;
