@@ -15,6 +15,7 @@ pub mod elf;
 pub mod event;
 pub mod exec;
 pub mod host;
+pub mod inspect;
 pub mod kat;
 pub mod name;
 pub mod outcome;

@@ -9,6 +9,7 @@ mod elf;
 mod hare;
 mod hqc;
 mod iccs;
+mod inspect;
 mod loong;
 mod lore;
 mod manifest_errors;
