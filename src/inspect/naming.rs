@@ -115,6 +115,9 @@ fn value(
     (!text.is_empty() && text.len() <= 200).then_some(text)
 }
 
+/// Most places of a file that are tried; each costs the reading of the header.
+const MOST_PLACES: usize = 64;
+
 /// For each place that defines the name, what must be defined to reach it.
 fn branches(lines: &[Line]) -> Vec<Defines> {
     let mut open: Vec<Option<Defines>> = Vec::new();
@@ -133,7 +136,7 @@ fn branches(lines: &[Line]) -> Vec<Defines> {
                 }
             }
             Line::Endif => drop(open.pop()),
-            Line::Define(name, _) if name == NAME => {
+            Line::Define(name, _) if name == NAME && found.len() < MOST_PLACES => {
                 found.push(open.iter().flatten().flat_map(Clone::clone).collect());
             }
             Line::Define(..)

@@ -18,6 +18,12 @@ const DEEPEST: usize = 64;
 /// Most files that one unit includes, repetitions counted.
 const MOST_FILES: usize = 4000;
 
+/// Most words that one unit has, tables aside; a condition counts as some of them.
+const MOST_WORDS: usize = 20_000_000;
+
+/// Most `#error`s that are kept.
+const MOST_ERRORS: usize = 16;
+
 /// Finds a file that the include directories do not have.
 pub(super) type Find<'f> = dyn Fn(&RelPath, &str) -> Option<RelPath> + 'f;
 
@@ -125,6 +131,7 @@ pub(super) fn unit(
         unit: Unit { macros, ..Unit::default() },
         reader: Reader::default(),
         count: 0,
+        words: 0,
     };
     run.file(file, 0, false);
     let Run { mut unit, reader, .. } = run;
@@ -164,6 +171,7 @@ struct Run<'r, 'c> {
     unit: Unit,
     reader: Reader,
     count: usize,
+    words: usize,
 }
 
 /// One open `#if`.
@@ -186,6 +194,9 @@ impl Run<'_, '_> {
         let lines: Rc<Vec<Line>> = self.package.lines(file);
         let mut branches: Vec<Branch> = Vec::new();
         for line in lines.iter() {
+            if self.words > MOST_WORDS {
+                return;
+            }
             let reading = branches.last().is_none_or(|branch| branch.taken);
             match line {
                 Line::If(condition) => {
@@ -216,6 +227,7 @@ impl Run<'_, '_> {
                     self.unit.macros.insert(name.clone(), defined.clone());
                 }
                 Line::Undef(name) => drop(self.unit.macros.remove(name)),
+                Line::Error(_) if self.unit.errors.len() >= MOST_ERRORS => {}
                 Line::Error(text) => {
                     let asked = branches.iter().flat_map(|b| b.asked.iter().cloned()).collect();
                     self.unit.errors.push(Stop { file: file.clone(), text: text.clone(), asked });
@@ -224,6 +236,7 @@ impl Run<'_, '_> {
                     let words = tokens.iter().filter_map(Token::word);
                     let hit: Vec<&str> = words.filter(|w| self.watched.contains(*w)).collect();
                     self.unit.mentioned.extend(hit.into_iter().map(str::to_owned));
+                    self.words += tokens.len();
                     self.reader.push(tokens, in_header);
                 }
             }
@@ -231,6 +244,7 @@ impl Run<'_, '_> {
     }
 
     fn ask(&mut self, condition: &[Token]) -> Vec<String> {
+        self.words += 50 + condition.len();
         let words = condition.iter().filter_map(Token::word).filter(|word| *word != "defined");
         let asked: Vec<String> = words.map(str::to_owned).collect();
         self.unit.mentioned.extend(asked.iter().cloned());

@@ -34,13 +34,20 @@ pub(super) struct Fill<'a> {
 impl Fill<'_> {
     /// A text of a recipe: braces of its own are hidden behind a variable.
     pub(super) fn text(&self, text: &str) -> String {
-        let mut parts = vec![text.replace('{', "{open}")];
-        if let Some(name) = self.instance {
-            parts = vec![parts[0].replace(name, "{instance}")];
-        }
-        let Some(number) = self.number else { return parts.remove(0) };
-        let text = parts.remove(0);
-        let (mut out, mut rest) = (String::new(), text.as_str());
+        // Part by part, so that no replacement reaches into a variable.
+        let parts: Vec<String> = text.split('{').map(|part| self.part(part)).collect();
+        parts.join("{open}")
+    }
+
+    fn part(&self, text: &str) -> String {
+        let Some(name) = self.instance else { return self.numbered(text) };
+        let parts: Vec<String> = text.split(name).map(|part| self.numbered(part)).collect();
+        parts.join("{instance}")
+    }
+
+    fn numbered(&self, text: &str) -> String {
+        let Some(number) = self.number else { return text.to_owned() };
+        let (mut out, mut rest) = (String::new(), text);
         while let Some(at) = rest.find(number) {
             let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
             let before = rest[..at].chars().next_back().or_else(|| out.chars().next_back());

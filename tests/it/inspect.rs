@@ -554,3 +554,46 @@ fn hostile_packages_are_inspected_to_the_end() {
     assert_eq!(inspection.kats.len(), 1);
     assert!(inspection.kats[0].oddities[0].contains("record 1"), "{:?}", inspection.kats[0]);
 }
+
+#[test]
+fn families_with_the_same_names_and_a_define_per_level() {
+    let mut package = Package::default();
+    let root = "Implementations and Test_Vectors";
+    for family in ["SHAKE", "SM3"] {
+        for level in ["1", "2"] {
+            let to = format!(
+                "{root}/Implementations/Reference_Implementation/Lore-{family}/Lore-L{level}"
+            );
+            package.directory("kems/kem-19/independent/core", &to, same);
+            package.directory(
+                &format!("kems/kem-19/independent/Lore-{family}-L{level}"),
+                &to,
+                |text| {
+                    let instance = format!("\"Lore-{family}-L{level}\"");
+                    text.replace(&instance, &format!("\"Lore-L{level}\"")).replace(
+                        "#ifndef LORE_PARAMS_H",
+                        "#ifndef LORE_LEVEL\n#error no level\n#endif\n#ifndef LORE_PARAMS_H",
+                    )
+                },
+            );
+            package.put(&format!("{to}/Makefile"), format!("CFLAGS=-O3 -DLORE_LEVEL={level}\n"));
+            let text = kat(9, 9, 9, 9, if family == "SM3" { "0A" } else { "0B" });
+            package
+                .put(&format!("{root}/Test_Vectors/Lore-{family}/KAT_KEM_Lore-L{level}.txt"), text);
+        }
+    }
+    let inspection = inspect(&package, &Hints::default());
+    let text = manifest(&inspection, &origin());
+    let submission = read_back(&inspection);
+    let reference = implementation(&submission, "reference");
+    for (family, level) in [("SHAKE", "1"), ("SHAKE", "2"), ("SM3", "1"), ("SM3", "2")] {
+        let recipe = &reference.recipes[&name(&format!("Lore-{family}-L{level}"))];
+        assert_eq!(recipe.kat_name, Some(format!("Lore-L{level}")), "{text}");
+        assert_eq!(recipe.defines.get("LORE_LEVEL"), Some(&Some(level.to_owned())), "{text}");
+        assert_eq!(
+            recipe.kat.directory,
+            Some(format!("{root}/Test_Vectors/Lore-{family}")),
+            "{text}"
+        );
+    }
+}
