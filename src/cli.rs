@@ -9,8 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cmd;
 use crate::cmd::context::Terminal;
+use crate::fetch::release::Cargo;
 use crate::name::Name;
-use crate::package::release::Cargo;
 use crate::spec::Selector;
 
 /// How the program ends. The numbers are public (README, "Exit codes").
@@ -232,6 +232,47 @@ pub struct RunArgs {
     pub offline: bool,
 }
 
+/// Arguments of `kem add`.
+#[derive(Debug, Clone, Args)]
+pub struct AddArgs {
+    /// An archive (ZIP, tar, tar.gz/.xz/.zst, 7z, RAR) or a directory
+    pub package: PathBuf,
+    /// The submission's id [default: made from the name of the package]
+    #[arg(long)]
+    pub id: Option<Name>,
+    /// Only print the manifest
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Arguments of `kem inspect`.
+#[derive(Debug, Clone, Args)]
+pub struct InspectArgs {
+    /// The submission's id
+    pub id: Name,
+    /// Only print the manifest
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Arguments of `kem update`.
+#[derive(Debug, Clone, Args)]
+pub struct UpdateArgs {
+    /// The submission's id
+    pub id: Name,
+    /// The newer archive
+    pub package: PathBuf,
+    /// Say what would change, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The pipeline whose actions are looked at
+    #[arg(long, default_value = "all")]
+    pub pipeline: Name,
+    /// The measuring system
+    #[arg(long, value_name = "ID", default_value = "this")]
+    pub system: Name,
+}
+
 /// Arguments of `kem fetch`.
 #[derive(Debug, Clone, Args)]
 pub struct FetchArgs {
@@ -272,6 +313,19 @@ pub struct WhichPipeline {
 enum KemVerb {
     /// List the submissions
     List,
+    /// Inspect a package or directory, without executing anything, and write its manifest
+    #[command(
+        after_help = "Examples:\n  ngcc kem add LoongKEM.zip --id kem-18\n  ngcc kem add ~/mykem --id mykem      a directory; it is copied unless it is in the workspace\n  ngcc kem add LoongKEM.zip --dry-run  only print the manifest\n\nEvery decision is commented with why; what could not be decided is a line `# ASK:`."
+    )]
+    Add(AddArgs),
+    /// Complete a manifest that nobody has checked yet from its fetched package
+    #[command(after_help = "Example:\n  ngcc kem fetch kem-01 && ngcc kem inspect kem-01")]
+    Inspect(InspectArgs),
+    /// Compare a newer package with the pinned one, pin it, and say which actions that touches
+    #[command(
+        after_help = "Examples:\n  ngcc kem update kem-18 LoongKEM-v2.zip\n  ngcc kem update kem-18 LoongKEM-v2.zip --dry-run"
+    )]
+    Update(UpdateArgs),
     /// Obtain pinned archives and crates, check them, and unpack them into the store
     #[command(
         after_help = "Examples:\n  ngcc kem fetch kem-18\n  ngcc kem fetch kem-01 kem-02 --from ~/Downloads\n  ngcc kem fetch 'ref-*'          the baselines, through your own cargo\n  ngcc kem fetch --all\n\nA broken download is resumed by the same command. Nothing of a package is executed."
@@ -439,6 +493,9 @@ pub fn main() -> ExitCode {
             cmd::runs::name(&context, name, None)
         }
         Verb::Kem(KemVerb::List) => cmd::kem::list(&context),
+        Verb::Kem(KemVerb::Add(args)) => cmd::add::add(&context, args),
+        Verb::Kem(KemVerb::Inspect(args)) => cmd::add::inspect(&context, args),
+        Verb::Kem(KemVerb::Update(args)) => cmd::update::run(&context, args),
         Verb::Kem(KemVerb::Fetch(args)) => cmd::fetch::run(&context, args),
         Verb::Kem(KemVerb::Show { id }) => cmd::kem::show(&context, id),
         Verb::Kat(KatVerb::Digest { files, how }) => cmd::kat::digests(&context, files, how),

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::{CommandError, Verdict};
 use crate::cli::{Cli, Exit, Format};
-use crate::package::release::Cargo;
+use crate::fetch::release::Cargo;
 use crate::spec::Workspace;
 use crate::store::Store;
 

@@ -6,14 +6,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::context::{Context, print, print_json};
-use super::unpack::{self, Installed};
-use super::{CommandError, Verdict};
+use super::{CommandError, Verdict, unpack};
 use crate::cli::{Exit, FetchArgs};
 use crate::event::{Transfer, human_bytes};
 use crate::exec::interrupt::Level;
 use crate::exec::process::{Interrupt, Runner};
-use crate::package::download::{DownloadError, Patience};
-use crate::package::obtain::{Found, Obtain, ObtainError, Place, Wanted};
+use crate::fetch::download::{DownloadError, Patience};
+use crate::fetch::{Found, Obtain, ObtainError, Place, Wanted};
 use crate::package::{self, Package};
 use crate::spec::{Implementation, Source, Submission, Workspace};
 use crate::store::Store;
@@ -230,12 +229,12 @@ fn one(
         Found::Folder => "copied",
         Found::Fetched => "fetched",
     };
-    let external = Installed::new(obtain.runner, obtain.interrupt, &context.terminal.path);
+    let tools = unpack::tools(obtain.runner, obtain.interrupt, &context.terminal.path);
     let name = file_name(wanted);
     let named = (name.as_str(), path.as_path());
-    let mut package = unpack::unpack(obtain.store, named, &wanted.nested, &external)?;
+    let mut package = unpack::unpack(obtain.store, named, &wanted.nested, &tools)?;
     package.archive.clone_from(&wanted.name);
-    package::keep(obtain.store, &package).map_err(|error| error.to_string())?;
+    package::keep(obtain.store, &package, &wanted.nested).map_err(|error| error.to_string())?;
     Ok(package)
 }
 

@@ -1,5 +1,6 @@
 //! One file per verb; each reads like a recipe. `context.rs` opens what they share.
 
+pub mod add;
 pub mod check;
 pub mod context;
 pub mod diff;
@@ -17,10 +18,12 @@ pub mod run;
 pub mod runs;
 pub mod schema;
 pub mod session;
+mod shelved;
 pub mod store;
 pub mod summary;
 pub mod trace;
 mod unpack;
+pub mod update;
 pub mod why;
 
 use crate::cli::Exit;

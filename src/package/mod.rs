@@ -11,15 +11,12 @@
 mod assembly;
 mod bytes;
 mod directory;
-pub mod download;
 mod external;
 mod format;
 mod limits;
 mod links;
 mod names;
-pub mod obtain;
 mod refusal;
-pub mod release;
 mod shelf;
 mod tar;
 mod zip;

@@ -31,15 +31,15 @@ pub fn package_name(sha256: &str, nested: &[String]) -> String {
     name
 }
 
-/// Files an unpacked package under its name.
+/// Files an unpacked package under its name; `nested` as the manifest states it, patterns and all.
 ///
 /// # Errors
 /// When the store cannot be written, or lacks one of the files.
-pub fn keep(store: &Store, package: &Package) -> Result<(), StoreError> {
+pub fn keep(store: &Store, package: &Package, nested: &[String]) -> Result<(), StoreError> {
     let tree = store.put_tree(&package.tree())?;
     let document = serde_json::to_vec(package).expect("plain data serialises");
     let blob = store.put_bytes(&document)?;
-    store.set_tree_reference(&package_name(&package.sha256, &package.nested), blob, tree)
+    store.set_tree_reference(&package_name(&package.sha256, nested), blob, tree)
 }
 
 /// The package of an archive, if it was unpacked here.
@@ -54,7 +54,7 @@ pub fn find(store: &Store, sha256: &str, nested: &[String]) -> Result<Option<Pac
         Err(error) => return Err(error),
     };
     let package = serde_json::from_slice::<Package>(&bytes).ok();
-    Ok(package.filter(|p| p.sha256 == sha256 && p.nested.len() == nested.len()))
+    Ok(package.filter(|p| p.sha256 == sha256))
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
             nested: vec!["in/b.zip".into()],
             files: BTreeMap::from([("中文 资料/x.c".parse().unwrap(), member)]),
         };
-        keep(&store, &package).unwrap();
+        keep(&store, &package, &package.nested).unwrap();
         let stray = store.put_bytes(b"stray").unwrap();
         let plan = store.gc_plan(GcRoots::default()).unwrap();
         store.gc_perform(&plan).unwrap();

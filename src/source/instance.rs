@@ -58,7 +58,8 @@ const CODE: [&str; 12] = ["c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx", "inc
 
 /// Base names that a pattern with wildcards never picks up: drivers, tests, benchmarks. Source: the reference
 /// harness' default rule.
-fn is_driver(name: &str) -> bool {
+#[must_use]
+pub fn is_driver(name: &str) -> bool {
     const STARTS: [&str; 16] = [
         "KAT_",
         "PQCgenKAT",

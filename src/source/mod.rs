@@ -15,7 +15,7 @@ use crate::name::RelPath;
 use crate::plan::Unavailable;
 use crate::spec::{Implementation, Source, Submission};
 
-pub use instance::{InstanceFiles, NoFiles, ReferenceText, expand, reference_text};
+pub use instance::{InstanceFiles, NoFiles, ReferenceText, expand, is_driver, reference_text};
 pub use readiness::{State, ready, state};
 
 /// The files of one source tree: path inside it, and where the content is.

@@ -11,6 +11,7 @@ mod hare;
 mod history;
 mod hqc;
 mod iccs;
+mod inspect;
 mod kat_texts;
 mod loong;
 mod lore;

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use super::download::{self, DownloadError, Patience, Pinned, Watch, sha256_of};
 use super::release::{self, Cargo, Release, ReleaseError};
-use super::shelf::archive_name;
 use crate::digest::BlobId;
 use crate::exec::process::{Interrupt, Runner};
+use crate::package::archive_name;
 use crate::store::{Store, StoreError};
 
 /// A pinned archive and where it may come from.
