@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::context::{Context, print, print_json};
 use super::session::unknown;
@@ -52,7 +52,7 @@ pub fn add(context: &Context, args: &AddArgs) -> Verdict {
     }
     let (package, name) = archive(context, &store, &args.package)?;
     if let Some(known) = pinned_by(&workspace, &package.sha256) {
-        let text = format!("`{}` is already the package of `{known}`", name);
+        let text = format!("`{name}` is already the package of `{known}`");
         let next = format!("it is in the store now; see `ngcc kem show {known}`");
         return Err(CommandError::new(Exit::Usage, text).help(next));
     }
@@ -229,7 +229,7 @@ fn copy_in(
     store: &Store,
     package: &Package,
     found: &Inspection,
-    to: &PathBuf,
+    to: &Path,
 ) -> Result<(), CommandError> {
     for (path, member) in &package.files {
         if !matches!(found.kinds.get(path), Some(Kind::Junk | Kind::Archive)) {

@@ -3,6 +3,7 @@
 //! Every archive is its own affair: one that cannot be had is a line, and the others go on.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use super::context::{Context, print, print_json};
@@ -61,7 +62,7 @@ pub fn run(context: &Context, args: &FetchArgs) -> Verdict {
         for submission in workspace.submissions.values().filter(|s| !s.inspected) {
             let mut fetched = rows.iter().filter(|row| row.problem.is_none());
             if fetched.any(|row| row.submissions.contains(&submission.id.to_string())) {
-                text.push_str(&format!("next: ngcc kem inspect {}\n", submission.id));
+                let _ = writeln!(text, "next: ngcc kem inspect {}", submission.id);
             }
         }
         print(&text)?;
@@ -218,11 +219,12 @@ fn one(
     };
     let obtained = obtain.archive(wanted, &mut watch);
     transfer.end();
-    let (path, found) = obtained.map_err(|error| match error {
-        ObtainError::Download(DownloadError::Interrupted(have)) => {
-            format!("interrupted after {}; the same command goes on from there", human_bytes(have))
+    let (path, found) = obtained.map_err(|error| {
+        if let ObtainError::Download(DownloadError::Interrupted(have)) = error {
+            let have = human_bytes(have);
+            return format!("interrupted after {have}; the same command goes on from there");
         }
-        error => error.to_string(),
+        error.to_string()
     })?;
     *state = match found {
         Found::Kept => "unpacked",

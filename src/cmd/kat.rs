@@ -1,5 +1,6 @@
 //! `ngcc kat digest` and `ngcc kat compare`: known-answer texts outside a pipeline, as streams of any length.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -20,7 +21,7 @@ pub fn digests(context: &Context, files: &[std::path::PathBuf], how: &KatText) -
         let found = digest(open(file)?, how.mode(), how.records).map_err(|e| unread(file, &e))?;
         let mode = if how.nolen { "nolen" } else { "strict" };
         let count = how.records.map_or_else(String::new, |n| format!(":{n}"));
-        text.push_str(&format!("{} {mode}{count} {}\n", found.sha256, file.display()));
+        let _ = writeln!(text, "{} {mode}{count} {}", found.sha256, file.display());
         rows.push(serde_json::json!({
             "file": file, "sha256": found.sha256, "records": found.records, "bytes": found.bytes,
             "mode": mode,

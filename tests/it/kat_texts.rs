@@ -49,7 +49,7 @@ fn write_two_gigabytes(to: std::fs::File, last: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::BufWriter::with_capacity(1 << 20, to);
     let block = b"0123456789ABCDEF".repeat(1 << 16);
     for record in 0..10 {
-        write!(out, "Count = {record}\n")?;
+        writeln!(out, "Count = {record}")?;
         for field in ["PK", "SK", "CT", "SS"] {
             write!(out, "{field} = ")?;
             for _ in 0..50 {
