@@ -1,12 +1,15 @@
 //! The one integration binary.
 
+mod archive_bytes;
 mod bench;
 mod cc;
 mod cmake_child;
 mod codes;
 mod driver;
 mod elf;
+mod good_archives;
 mod hare;
+mod hostile_archives;
 mod hqc;
 mod iccs;
 mod loong;
