@@ -82,7 +82,7 @@ impl External for ArchiveTools<'_> {
             Exit::Code(code) => Err(with_log(format!("ended with status {code}"))),
             Exit::Signal(signal) => Err(with_log(format!("was ended by signal {signal}"))),
             Exit::Timeout(limit) => {
-                Err(failed(format!("took longer than its limit of {} s", limit.as_secs())))
+                Err(failed(format!("took longer than its limit of {} s", limit.as_secs_f64())))
             }
             Exit::Memory => Err(failed("needed more memory than it may have".to_owned())),
             Exit::Interrupted => Err(failed("was interrupted".to_owned())),

@@ -1,7 +1,5 @@
 //! The history of runs at the command line: listed, shown, named, compared.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-
 use crate::bench::Workspace;
 
 #[test]

@@ -1,5 +1,6 @@
 //! The one integration binary.
 
+mod archive_bytes;
 mod bench;
 mod cc;
 mod cmake_child;
@@ -7,8 +8,10 @@ mod codes;
 mod downloads;
 mod driver;
 mod elf;
+mod good_archives;
 mod hare;
 mod history;
+mod hostile_archives;
 mod hqc;
 mod iccs;
 mod inspect;
