@@ -265,7 +265,7 @@ fn a_directory_is_taken_like_an_archive() {
     let said = gather(&dir).unwrap_err().to_string();
     assert_eq!(said, "`包`: entry `out`: it is a link to `../../x`, outside of the archive");
     let said = gather(bench.dir.path()).unwrap_err().to_string();
-    assert!(said.ends_with("it holds the store itself") || said.contains("outside"), "{said}");
+    assert!(said.ends_with("it holds the store itself"), "{said}");
     let said = gather(&bench.dir.path().join("in/包/src/空")).unwrap_err().to_string();
     assert_eq!(said, "`空`: it holds no file");
 }
