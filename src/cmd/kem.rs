@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::Verdict;
 use super::context::{Context, print, print_json, table};
 use super::packages::Shelf;
 use super::session::unknown;
+use super::{CommandError, Verdict};
 use crate::name::Name;
 use crate::source::{self, Packages};
 use crate::spec::{Implementation, Source, Submission, Workspace};
+use crate::store::Store;
 
 /// Lists the submissions.
 ///
@@ -119,6 +120,13 @@ pub fn show(context: &Context, id: &Name) -> Verdict {
             }
             Err(row) => {
                 let _ = writeln!(text, "  unavailable: {}\n  to have it: {}", row.why, row.help);
+                for (sha256, files) in earlier(&store, implementation)? {
+                    let _ = writeln!(
+                        text,
+                        "  stale: another package of this name is in the store, sha256 {}…, {files} files",
+                        &sha256[..12]
+                    );
+                }
             }
         }
     }
@@ -140,6 +148,23 @@ pub fn show(context: &Context, id: &Name) -> Verdict {
     text.push('\n');
     text.push_str(&table(&rows));
     print(&text)
+}
+
+/// Packages of the store that have the archive's name and are not the pinned one: SHA-256, number of files.
+fn earlier(
+    store: &Store,
+    implementation: &Implementation,
+) -> Result<Vec<(String, usize)>, CommandError> {
+    let Source::Archive { file, sha256, .. } = &implementation.source else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for package in crate::package::all(store)? {
+        if package.archive == *file && package.sha256 != *sha256 {
+            found.push((package.sha256, package.files.len()));
+        }
+    }
+    Ok(found)
 }
 
 fn pinned(implementation: &Implementation) -> String {

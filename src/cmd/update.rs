@@ -208,7 +208,7 @@ impl Told<'_> {
             return print_json(&serde_json::json!({
                 "id": id, "written": !args.dry_run, "sha256": new.sha256, "before": old.sha256,
                 "difference": self.difference.map(ToString::to_string),
-                "will_run": self.touched, "unavailable": self.unavailable,
+                "touched": self.touched, "unavailable": self.unavailable,
                 "known_answers_changed": self.digests,
             }));
         }
@@ -229,11 +229,14 @@ impl Told<'_> {
             let _ = writeln!(text, "unavailable: {row}");
         }
         if self.touched.is_empty() {
-            let _ =
-                writeln!(text, "no action of pipeline `{}` will run because of it", args.pipeline);
+            let _ = writeln!(text, "no action of pipeline `{}` runs because of it", args.pipeline);
         } else {
             let count = self.touched.len();
-            let _ = writeln!(text, "{count} actions of pipeline `{}` will run:", args.pipeline);
+            let _ = writeln!(
+                text,
+                "{count} actions of pipeline `{}` are touched (those behind a build run if its result differs):",
+                args.pipeline
+            );
             for label in &self.touched {
                 let _ = writeln!(text, "  {label}");
             }

@@ -38,7 +38,7 @@ use crate::store::Store;
 pub use external::{Call, CallError, External, Output};
 pub use limits::Limits;
 pub use refusal::{Refusal, UnpackError};
-pub use shelf::{archive_name, find, keep, package_name};
+pub use shelf::{all, archive_name, find, keep, package_name};
 
 use assembly::{Assembly, Place};
 

@@ -57,6 +57,22 @@ pub fn find(store: &Store, sha256: &str, nested: &[String]) -> Result<Option<Pac
     Ok(package.filter(|p| p.sha256 == sha256))
 }
 
+/// All packages that were unpacked here, as far as they can be read.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn all(store: &Store) -> Result<Vec<Package>, StoreError> {
+    let mut found = Vec::new();
+    for (name, blob) in store.references()? {
+        if name.starts_with("package:")
+            && let Ok(bytes) = store.read_blob(blob)
+        {
+            found.extend(serde_json::from_slice::<Package>(&bytes));
+        }
+    }
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

@@ -167,3 +167,103 @@ fn a_refused_archive_leaves_the_message_and_nothing_outside_the_store() {
     let run = workspace.ngcc(&["pipeline", "run", "p"]);
     assert!(run.out.contains("ngcc kem fetch toy-1"), "{}", run.out);
 }
+
+/// The known-answer text of the toy KEM, as a run made it.
+fn toy_text() -> Vec<u8> {
+    let workspace = Workspace::new();
+    workspace.without_measuring();
+    workspace.edit("pipelines/p.yaml", "kat: {kind: kat,", "kat: {kind: kat, keep_text: 1 MiB,");
+    assert_eq!(workspace.run(&[]).code, Some(0));
+    let named = |path: &std::path::PathBuf| {
+        std::fs::read_to_string(path).is_ok_and(|text| text.contains("kat-sha256-"))
+    };
+    let reference = listing(&workspace.path("store/references")).into_iter().find(named).unwrap();
+    let reference: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(reference).unwrap()).unwrap();
+    let blob = reference["blob"].as_str().unwrap();
+    std::fs::read(workspace.path(&format!("store/blobs/{}/{blob}", &blob[..2]))).unwrap()
+}
+
+/// A package in LoongKEM's shape: CRLF, another header name, blanks and Chinese in paths, known answers, a driver with
+/// `main`, junk.
+fn shaped(text: &[u8], remark: &str, document: &str) -> Vec<u8> {
+    let crlf = |bytes: &[u8]| {
+        String::from_utf8(bytes.to_vec()).unwrap().replace('\n', "\r\n").into_bytes()
+    };
+    let read = |file: &str| std::fs::read_to_string(repo("testdata/toy-kem").join(file)).unwrap();
+    let code = read("KEM_AlgorithmInstance.c").replace("KEM_AlgorithmInstance.h", "KEM_Toy.h");
+    let header = read("KEM_AlgorithmInstance.h");
+    let base = "Implementations and Test_Vectors/Implementations/Reference_Implementation";
+    let mut files: Vec<(String, Vec<u8>)> =
+        vec![("中文资料/算法 说明.pdf".to_owned(), document.as_bytes().to_vec())];
+    for instance in ["Toy128", "Toy256"] {
+        let remark = if instance == "Toy128" { remark } else { "" };
+        let name =
+            format!("#undef ALGORITHM_INSTANCE\n#define ALGORITHM_INSTANCE \"{instance}\"\n");
+        let end = header.rfind("#endif").unwrap();
+        let header = format!("{}{name}{}", &header[..end], &header[end..]);
+        let mut add = |file: &str, text: &str| {
+            files.push((format!("{base}/{instance}/{file}"), crlf(text.as_bytes())));
+        };
+        add("KEM_Toy.c", &format!("{code}{remark}"));
+        add("KEM_Toy.h", &header);
+        add("KAT_KEM.c", "#include \"KEM_Toy.h\"\nint main(void) { return 0; }\n");
+        add(".DS_Store", "junk");
+        let vectors =
+            format!("Implementations and Test_Vectors/Test_Vectors/KAT_KEM_{instance}.txt");
+        files.push((vectors, crlf(text)));
+    }
+    let files: Vec<(&str, &[u8])> =
+        files.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+    zip(&files)
+}
+
+#[test]
+fn a_package_goes_from_add_to_a_page_without_editing_and_an_update_runs_what_it_touches() {
+    let text = toy_text();
+    let workspace = Workspace::new();
+    workspace.without_measuring();
+    std::fs::remove_dir_all(workspace.path("kems/toy-1")).unwrap();
+    let lay = |name: &str, bytes: Vec<u8>| std::fs::write(workspace.path(name), bytes).unwrap();
+    lay("Toy KEM.zip", shaped(&text, "", "v1"));
+    let added = workspace.ngcc(&["kem", "add", "Toy KEM.zip"]);
+    assert_eq!(added.code, Some(0), "{}{}", added.out, added.err);
+    let manifest = std::fs::read_to_string(workspace.path("kems/toy-kem/submission.yaml")).unwrap();
+    assert!(manifest.contains("inspected: true") && !manifest.contains("ASK"), "{manifest}");
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    let page =
+        std::fs::read_to_string(workspace.path("store/pages/this/p/toy-kem/index.md")).unwrap();
+    assert!(page.matches("PASS").count() >= 2 && page.contains("Toy256"), "{page}");
+
+    // The same archive again, and another of that name, are told apart from a new submission.
+    let again = workspace.ngcc(&["kem", "add", "Toy KEM.zip", "--id", "other"]);
+    assert_eq!(again.code, Some(2));
+    assert!(again.err.contains("already the package of `toy-kem`"), "{}", again.err);
+
+    lay("Toy KEM v2.zip", shaped(&text, "", "v2"));
+    let update = |file: &str, more: &[&str]| {
+        let mut args = vec!["kem", "update", "toy-kem", file, "--pipeline", "p"];
+        args.extend(more);
+        workspace.ngcc(&args)
+    };
+    let documents = update("Toy KEM v2.zip", &[]);
+    assert_eq!(documents.code, Some(0), "{}{}", documents.out, documents.err);
+    assert!(documents.out.contains("no action of pipeline `p` runs"), "{}", documents.out);
+    assert_eq!(workspace.run(&[]).summary()["executed"], 0);
+
+    let remark = "int other_symbol(void);\nint other_symbol(void) { return 1; }\n";
+    lay("Toy KEM v3.zip", shaped(&text, remark, "v2"));
+    let before = std::fs::read_to_string(workspace.path("kems/toy-kem/submission.yaml")).unwrap();
+    let dry = update("Toy KEM v3.zip", &["--dry-run"]);
+    assert!(dry.out.contains("reference/Toy128: to be measured again"), "{}", dry.out);
+    assert!(dry.out.contains("unchanged: reference/Toy256"), "{}", dry.out);
+    let after = std::fs::read_to_string(workspace.path("kems/toy-kem/submission.yaml")).unwrap();
+    assert_eq!(after, before, "a dry run writes nothing");
+    let update = update("Toy KEM v3.zip", &[]);
+    assert!(!update.out.contains("Toy256/build"), "{}", update.out);
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert!(run.ran().contains(&"toy-kem/reference/Toy128/build".to_owned()), "{:?}", run.ran());
+    assert!(run.ran().iter().all(|label| !label.contains("Toy256")), "{:?}", run.ran());
+}
