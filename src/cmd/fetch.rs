@@ -65,6 +65,11 @@ pub fn run(context: &Context, args: &FetchArgs) -> Verdict {
                 let _ = writeln!(text, "next: ngcc kem inspect {}", submission.id);
             }
         }
+        if rows.iter().any(|row| row.problem.is_some()) && args.from.is_none() {
+            text.push_str(
+                "help: a file that was downloaded by other means is taken with --from FOLDER\n",
+            );
+        }
         print(&text)?;
     }
     if rows.iter().any(|row| row.interrupted) {

@@ -267,3 +267,47 @@ fn a_package_goes_from_add_to_a_page_without_editing_and_an_update_runs_what_it_
     assert!(run.ran().contains(&"toy-kem/reference/Toy128/build".to_owned()), "{:?}", run.ran());
     assert!(run.ran().iter().all(|label| !label.contains("Toy256")), "{:?}", run.ran());
 }
+
+#[test]
+fn a_manifest_from_the_catalogue_is_completed_by_inspecting_the_fetched_package() {
+    let text = toy_text();
+    let workspace = Workspace::new();
+    workspace.without_measuring();
+    std::fs::remove_dir_all(workspace.path("kems/toy-1/src")).unwrap();
+    std::fs::remove_file(workspace.path("kems/toy-1/kat.sha256")).unwrap();
+    let package = shaped(&text, "", "v1");
+    std::fs::create_dir_all(workspace.path("downloads")).unwrap();
+    std::fs::write(workspace.path("downloads/Toy.zip"), &package).unwrap();
+    let manifest = format!(
+        "name: The Toy\nfunction: kem\nsurvey: {{verdict: mixed}}\nnotes: Known from the catalogue\ninspected: false\n\
+         instances: {{Toy128: {{target_bits: 128}}, Toy256: }}\nimplementations:\n  reference:\n    version: reference\n    \
+         source: {{archive: Toy.zip, sha256: {}, bytes: {}}}\n",
+        sha256(&package),
+        package.len()
+    );
+    workspace.write("kems/toy-1/submission.yaml", &manifest);
+    let early = workspace.ngcc(&["kem", "inspect", "toy-1"]);
+    assert_eq!(early.code, Some(2));
+    assert!(early.err.contains("ngcc kem fetch toy-1"), "{}", early.err);
+    let fetched = fetch(&workspace);
+    assert!(fetched.out.contains("next: ngcc kem inspect toy-1"), "{}", fetched.out);
+    let run = workspace.ngcc(&["pipeline", "run", "p"]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert!(run.out.contains("ngcc kem inspect toy-1"), "{}", run.out);
+
+    let inspected = workspace.ngcc(&["kem", "inspect", "toy-1"]);
+    assert_eq!(inspected.code, Some(0), "{}{}", inspected.out, inspected.err);
+    let now = std::fs::read_to_string(workspace.path("kems/toy-1/submission.yaml")).unwrap();
+    for kept in ["name: The Toy", "verdict: mixed", "Known from the catalogue", "target_bits: 128"]
+    {
+        assert!(now.contains(kept), "{kept}: {now}");
+    }
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert!(run.ran().contains(&"toy-1/reference/Toy256/kat".to_owned()), "{:?}", run.ran());
+    // What somebody has checked stays as it is.
+    let again = workspace.ngcc(&["kem", "inspect", "toy-1"]);
+    assert!(again.out.contains("stays as it is"), "{}", again.out);
+    let after = std::fs::read_to_string(workspace.path("kems/toy-1/submission.yaml")).unwrap();
+    assert_eq!(after, now);
+}
