@@ -28,7 +28,7 @@ setup:
 	.ci/setup cmake ninja-build
 
 setup-test:
-	.ci/setup cmake ninja-build
+	.ci/setup cmake ninja-build xz-utils zstd
 
 clean:
 	cargo clean
