@@ -192,7 +192,7 @@ fn by<'w>(
 /// An id made from a file's name: `LoongKEM (1).zip` is `loongkem-1`.
 fn id_from(package: &Path) -> Result<Name, CommandError> {
     let stem = package.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
-    let stem = [".zip", ".rar", ".7z", ".tar", ".gz", ".xz", ".zst", ".tgz"]
+    let stem = [".gz", ".xz", ".zst", ".tgz", ".tar", ".zip", ".rar", ".7z"]
         .iter()
         .fold(stem, |text, ending| text.strip_suffix(ending).unwrap_or(text));
     let letters: String = stem
