@@ -13,10 +13,9 @@ use super::shelved::Shelved;
 use super::{CommandError, Verdict, fetch, unpack};
 use crate::cli::{AddArgs, Exit, InspectArgs};
 use crate::exec::process::{Interrupt, Runner};
-use crate::fetch::download::sha256_of;
 use crate::inspect::{self, Hints, Inspection, Kind, Origin};
 use crate::name::Name;
-use crate::package::{self, Limits, Package};
+use crate::package::{self, Limits, Package, sha256_of};
 use crate::spec::{Source, Submission, Workspace};
 use crate::store::Store;
 
@@ -94,7 +93,8 @@ pub fn inspect(context: &Context, args: &InspectArgs) -> Verdict {
     archives.dedup();
     let [Source::Archive { file, url, sha256, bytes, nested }] = archives.as_slice() else {
         let text = format!("`{id}` has {} archives; one is inspected", archives.len());
-        return Err(CommandError::new(Exit::Usage, text));
+        return Err(CommandError::new(Exit::Usage, text)
+            .help(format!("write the recipes in {} by hand", submission.file)));
     };
     let package = package::find(&store, sha256, nested)?.ok_or_else(|| {
         CommandError::new(Exit::Usage, format!("archive `{file}` is not in the store"))
@@ -116,8 +116,12 @@ pub fn inspect(context: &Context, args: &InspectArgs) -> Verdict {
     let keep = submission.inspected || submission.implementations.len() > 1;
     if keep || args.dry_run {
         if !args.dry_run && !context.json() {
-            let text = format!("{}: checked already, so it stays as it is\n", submission.file);
-            print(&text)?;
+            let why = if submission.inspected {
+                "checked already"
+            } else {
+                "it has other implementations, which a new text would lose"
+            };
+            print(&format!("{}: {why}, so it stays as it is\n", submission.file))?;
         }
         return told(context, id, &found, &texts, true);
     }

@@ -46,7 +46,19 @@ impl Session {
     /// # Errors
     /// Invalid YAML, an unknown name, a machine that is not the system asked for, an unusable store.
     pub fn open(context: &Context, args: &PlanArgs, remeasure: bool) -> Result<Self, CommandError> {
-        let workspace = context.workspace()?;
+        Self::over(context, context.workspace()?, args, remeasure)
+    }
+
+    /// As [`Session::open`], over a workspace that need not be the one on disk.
+    ///
+    /// # Errors
+    /// As [`Session::open`], but for the YAML.
+    pub fn over(
+        context: &Context,
+        workspace: Workspace,
+        args: &PlanArgs,
+        remeasure: bool,
+    ) -> Result<Self, CommandError> {
         let store = context.store()?;
         let pipeline = find_pipeline(&workspace, &args.pipeline)?.clone();
         let described = workspace

@@ -1,7 +1,7 @@
 //! `ngcc kem update`: a newer package of a submission: what differs, which actions that touches, the new pin.
 //!
 //! The manifest is edited in place, comments kept, and read back: unless it then says exactly what it said before but
-//! for the pin, nothing is written. The old package stays in the store, so its records stay traceable.
+//! for the pin, it is put back. What would run is forecast in memory, so a dry run writes nothing. The old package stays in the store, so its records stay traceable.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -46,37 +46,31 @@ pub fn run(context: &Context, args: &UpdateArgs) -> Verdict {
         inspect::difference(&a, &b, submission)
     });
     let kat = new_digests(&store, &package, submission, &workspace)?;
-    let hits_before = hits(context, args)?;
+    let wanted = repinned(submission, &old, &new, kat.as_deref());
     let path = submission.file.under(&workspace.root);
     let text = std::fs::read_to_string(&path)?;
     let edited = repin(&text, &old, &new).ok_or_else(|| by_hand(submission))?;
-    let kat_path = path.with_file_name("kat.sha256");
-    let kat_before = std::fs::read(&kat_path).ok();
     drop(store);
-    replace(&path, edited.as_bytes())?;
-    if let Some(kat) = &kat {
-        replace(&kat_path, kat.as_bytes())?;
-    }
-    let undo = || -> Result<(), CommandError> {
-        replace(&path, text.as_bytes())?;
-        if let (Some(_), Some(bytes)) = (&kat, &kat_before) {
-            replace(&kat_path, bytes)?;
+    // Both forecasts are made before anything is written.
+    let hits_before = hits(context, workspace.clone(), args)?;
+    let mut ahead = workspace.clone();
+    ahead.submissions.insert(id.clone(), wanted.clone());
+    let reruns = hits(context, ahead, args)?;
+    if !args.dry_run {
+        let kat_path = path.with_file_name("kat.sha256");
+        let kat_before = kat.as_ref().map(|_| std::fs::read(&kat_path)).transpose()?;
+        replace(&path, edited.as_bytes())?;
+        if let Some(kat) = &kat {
+            replace(&kat_path, kat.as_bytes())?;
         }
-        Ok(())
-    };
-    if !says(context, submission, &old, &new) {
-        undo()?;
-        return Err(by_hand(submission));
-    }
-    let reruns = match hits(context, args) {
-        Ok(after) => after,
-        Err(error) => {
-            undo()?;
-            return Err(error);
+        let found = context.workspace().ok();
+        if found.as_ref().and_then(|w| w.submissions.get(id)) != Some(&wanted) {
+            replace(&path, text.as_bytes())?;
+            if let Some(bytes) = kat_before {
+                replace(&kat_path, &bytes)?;
+            }
+            return Err(by_hand(submission));
         }
-    };
-    if args.dry_run {
-        undo()?;
     }
     let told = Told {
         difference: difference.as_ref(),
@@ -135,7 +129,7 @@ struct Ahead {
     unavailable: Vec<String>,
 }
 
-fn hits(context: &Context, args: &UpdateArgs) -> Result<Ahead, CommandError> {
+fn hits(context: &Context, workspace: Workspace, args: &UpdateArgs) -> Result<Ahead, CommandError> {
     let plan =
         PlanArgs {
             pipeline: args.pipeline.clone(),
@@ -146,7 +140,7 @@ fn hits(context: &Context, args: &UpdateArgs) -> Result<Ahead, CommandError> {
             system: args.system.clone(),
             cpu: None,
         };
-    let session = Session::open(context, &plan, false)?;
+    let session = Session::over(context, workspace, &plan, false)?;
     let root = &session.workspace.root;
     let (forecasts, _) = forecast(&session.plan, &session.store, root, &session.tools)?;
     let nodes = session.plan.order().iter();
@@ -158,8 +152,13 @@ fn hits(context: &Context, args: &UpdateArgs) -> Result<Ahead, CommandError> {
     Ok(Ahead { runs, unavailable: rows.map(|r| format!("{}: {}", r.label, r.why)).collect() })
 }
 
-/// Whether the manifest now says what it said, but for the pin.
-fn says(context: &Context, submission: &Submission, old: &ArchivePin, new: &ArchivePin) -> bool {
+/// The submission as the edited manifest is to say it: another pin, and the digests of the new `kat.sha256`.
+fn repinned(
+    submission: &Submission,
+    old: &ArchivePin,
+    new: &ArchivePin,
+    kat: Option<&str>,
+) -> Submission {
     let mut wanted = submission.clone();
     for implementation in wanted.implementations.values_mut() {
         if let Source::Archive { file, sha256, bytes, .. } = &mut implementation.source
@@ -168,10 +167,14 @@ fn says(context: &Context, submission: &Submission, old: &ArchivePin, new: &Arch
             (*file, *sha256, *bytes) = (new.file.clone(), new.sha256.clone(), new.bytes);
         }
     }
-    let Ok(workspace) = context.workspace() else { return false };
-    let Some(found) = workspace.submissions.get(&submission.id) else { return false };
-    wanted.kat.clone_from(&found.kat);
-    *found == wanted
+    for line in kat.unwrap_or_default().lines() {
+        let mut parts = line.splitn(3, ' ');
+        let (Some(sha256), Some(file)) = (parts.next(), parts.nth(1)) else { continue };
+        for expected in wanted.kat.values_mut().filter(|expected| expected.file == file) {
+            sha256.clone_into(&mut expected.sha256);
+        }
+    }
+    wanted
 }
 
 fn replace(path: &std::path::Path, bytes: &[u8]) -> Result<(), CommandError> {

@@ -9,8 +9,9 @@ use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
 use ureq::http::{StatusCode, header};
+
+use crate::package::sha256_of;
 
 /// What must come out.
 #[derive(Debug, Clone, Copy)]
@@ -261,15 +262,4 @@ impl Transfer<'_> {
         let (url, pinned) = (self.pinned.url.to_owned(), self.pinned.sha256.to_owned());
         Err(DownloadError::Digest { url, found, pinned })
     }
-}
-
-/// SHA-256 in lower-case hex, and the length, of everything that a reader gives.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn sha256_of(mut reader: impl Read) -> io::Result<(String, u64)> {
-    let mut hasher = Sha256::new();
-    let bytes = io::copy(&mut reader, &mut hasher)?;
-    let hex = hasher.finalize().iter().map(|b| format!("{b:02x}")).collect();
-    Ok((hex, bytes))
 }

@@ -6,11 +6,11 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::download::{self, DownloadError, Patience, Pinned, Watch, sha256_of};
+use super::download::{self, DownloadError, Patience, Pinned, Watch};
 use super::release::{self, Cargo, Release, ReleaseError};
 use crate::digest::BlobId;
 use crate::exec::process::{Interrupt, Runner};
-use crate::package::archive_name;
+use crate::package::{archive_name, sha256_of};
 use crate::store::{Store, StoreError};
 
 /// A pinned archive and where it may come from.

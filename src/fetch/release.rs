@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::exec::process::{Child, Exit, Interrupt, Limits, Runner, Stdout};
-
-use super::download::sha256_of;
+use crate::package::sha256_of;
 
 /// A release, pinned.
 #[derive(Debug, Clone, Copy)]

@@ -116,7 +116,7 @@ pub fn unpack(
     }
     let inner: Result<BTreeSet<RelPath>, _> = nested.iter().map(|path| path.parse()).collect();
     let inner = inner.map_err(|e| place.error(Refusal::Name(e)))?;
-    let sha256 = sha256(&file).map_err(unreadable)?;
+    let (sha256, _) = sha256_of(&file).map_err(unreadable)?;
     let mut assembly = Assembly::new(store, limits);
     format::read(&file, archive, &place, &mut assembly, external)?;
     assembly.end_archive(&place)?;
@@ -179,16 +179,12 @@ fn is_above(outer: &RelPath, inner: &RelPath) -> bool {
     inner.as_str().strip_prefix(outer.as_str()).is_some_and(|rest| rest.starts_with('/'))
 }
 
-fn sha256(mut file: &File) -> std::io::Result<String> {
+/// SHA-256 in lower-case hex, and the length, of everything that a reader gives.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn sha256_of(mut reader: impl Read) -> std::io::Result<(String, u64)> {
     let mut hasher = Sha256::new();
-    let mut buffer = vec![0_u8; 256 * 1024];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(n) => hasher.update(&buffer[..n]),
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(format!("{:x}", hasher.finalize()))
+    let bytes = std::io::copy(&mut reader, &mut hasher)?;
+    Ok((format!("{:x}", hasher.finalize()), bytes))
 }

@@ -7,7 +7,8 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ngcc::fetch::download::{DownloadError, Patience, Pinned, download, sha256_of};
+use ngcc::fetch::download::{DownloadError, Patience, Pinned, download};
+use ngcc::package::sha256_of;
 
 /// How the server answers one request after the other; the last way serves all further ones.
 #[derive(Debug, Clone, Copy)]

@@ -260,12 +260,26 @@ fn a_package_goes_from_add_to_a_page_without_editing_and_an_update_runs_what_it_
     assert!(dry.out.contains("unchanged: reference/Toy256"), "{}", dry.out);
     let after = std::fs::read_to_string(workspace.path("kems/toy-kem/submission.yaml")).unwrap();
     assert_eq!(after, before, "a dry run writes nothing");
-    let update = update("Toy KEM v3.zip", &[]);
-    assert!(!update.out.contains("Toy256/build"), "{}", update.out);
+    let third = update("Toy KEM v3.zip", &[]);
+    assert!(!third.out.contains("Toy256/build"), "{}", third.out);
     let run = workspace.run(&[]);
     assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
     assert!(run.ran().contains(&"toy-kem/reference/Toy128/build".to_owned()), "{:?}", run.ran());
     assert!(run.ran().iter().all(|label| !label.contains("Toy256")), "{:?}", run.ran());
+
+    // Other known answers: a dry run shows it and writes nothing, the update takes the digests over.
+    let other = String::from_utf8(text.clone()).unwrap().replacen("SS = ", "SS = 00", 1);
+    lay("Toy KEM v4.zip", shaped(other.as_bytes(), remark, "v2"));
+    let kat = || std::fs::read_to_string(workspace.path("kems/toy-kem/kat.sha256")).unwrap();
+    let before = kat();
+    let dry = update("Toy KEM v4.zip", &["--dry-run"]);
+    assert!(dry.out.contains("toy-kem/reference/Toy256/kat"), "{}{}", dry.out, dry.err);
+    assert_eq!(kat(), before);
+    let fourth = update("Toy KEM v4.zip", &[]);
+    assert_eq!(fourth.code, Some(0), "{}{}", fourth.out, fourth.err);
+    let after = kat();
+    assert_eq!(after.lines().count(), 2);
+    assert!(before.lines().zip(after.lines()).all(|(a, b)| a[..64] != b[..64]), "{after}");
 }
 
 #[test]
