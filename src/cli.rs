@@ -51,6 +51,9 @@ pub struct Cli {
     /// The store [default: store/ in the workspace]
     #[arg(long, global = true, value_name = "DIR")]
     pub store: Option<PathBuf>,
+    /// Trust no time stamp: hash all inputs and stored outputs again
+    #[arg(long, global = true)]
+    pub paranoid: bool,
     /// How results and progress are printed
     #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
     pub format: Format,
@@ -309,6 +312,20 @@ pub struct WhichPipeline {
     pub cpu: Option<u32>,
 }
 
+impl WhichPipeline {
+    /// All of the pipeline.
+    #[must_use]
+    pub fn whole(&self) -> PlanArgs {
+        PlanArgs {
+            pipeline: self.pipeline.clone(),
+            selectors: Vec::new(),
+            only: Vec::new(),
+            system: self.system.clone(),
+            cpu: self.cpu,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum KemVerb {
     /// List the submissions
@@ -444,6 +461,7 @@ pub fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     match args.get(1).and_then(|a| a.to_str()) {
         Some("__exec") => return crate::exec::launcher::main(args[2..].to_vec()),
+        Some("__no-network") => return crate::exec::no_network::main(),
         Some("__cmake") => return crate::exec::cmake_child::main(args[2..].to_vec()),
         _ => {}
     }
@@ -464,6 +482,7 @@ pub fn main() -> ExitCode {
         colour: !no_colour && std::io::stderr().is_terminal(),
         live: std::io::stderr().is_terminal(),
         command,
+        paranoid: cli.paranoid,
         format: cli.format,
         started: std::time::Instant::now(),
     };

@@ -9,6 +9,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::big_file;
+
 /// Version of the key encoding; part of every key. Changing the encoding means raising it in the same commit.
 pub const KEY_VERSION: u32 = 1;
 
@@ -56,20 +58,33 @@ impl Digest {
         Ok((Self(*hasher.finalize().as_bytes()), total))
     }
 
-    /// Hashes a file; big files are mapped, small ones read.
+    /// Hashes a file, a big one by several threads.
     ///
     /// # Errors
     /// Whatever opening or reading the file fails with.
     pub fn of_file(path: &Path) -> io::Result<(Self, u64)> {
-        let file = std::fs::File::open(path)?;
+        Self::of_open_file(&std::fs::File::open(path)?)
+    }
+
+    /// Hashes a file from its start.
+    ///
+    /// # Errors
+    /// Whatever reading the file fails with.
+    pub fn of_open_file(file: &std::fs::File) -> io::Result<(Self, u64)> {
         let len = file.metadata()?.len();
-        if len < 1 << 20 {
-            return Self::of_reader(file);
+        if len >= big_file::BIG
+            && let Some(hash) = big_file::hash(file, len)?
+        {
+            return Ok((Self(*hash.as_bytes()), len));
         }
-        drop(file);
-        let mut hasher = blake3::Hasher::new();
-        hasher.update_mmap_rayon(path)?;
-        Ok((Self(*hasher.finalize().as_bytes()), hasher.count()))
+        // A small file is read in one go, without a buffer larger than itself.
+        if len < 64 * 1024 {
+            let mut bytes = Vec::with_capacity(usize::try_from(len + 1).unwrap_or(0));
+            let mut file = file;
+            file.read_to_end(&mut bytes)?;
+            return Ok((Self::of(&bytes), bytes.len() as u64));
+        }
+        Self::of_reader(file)
     }
 
     /// The first twelve hex digits, for people.

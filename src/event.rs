@@ -120,6 +120,12 @@ impl Clockwork {
         }
     }
 
+    /// A clockwork over nothing.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self { open: BTreeMap::new(), stages: BTreeMap::new(), total: 0, jobs: 1 }
+    }
+
     fn see(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { node, .. } => {

@@ -5,12 +5,14 @@
 
 pub mod action;
 pub mod artifact;
+pub mod big_file;
 pub mod c_sources;
 pub mod cli;
 pub mod clock;
 pub mod cmd;
 pub mod diag;
 pub mod digest;
+pub mod disk;
 pub mod elf;
 pub mod event;
 pub mod exec;

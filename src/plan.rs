@@ -9,6 +9,9 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
 use crate::action::{ActionSpec, NodeId};
+use crate::artifact::Artifact;
+use crate::digest::ActionKey;
+use crate::record::Finding;
 
 /// A plan can only be made by [`PlanBuilder::finish`]: acyclic, ordered, labels unique.
 #[derive(Debug)]
@@ -21,6 +24,23 @@ pub struct Plan {
     pub pages: Vec<PageSlot>,
     /// Instances that could not be planned, with the command that helps.
     pub unavailable: Vec<Unavailable>,
+    /// Nodes that stand for results of an earlier run whose own actions were not planned again, in node order.
+    pub standing: Vec<Stand>,
+    /// Each submission's row of the index as the plan knows it, as JSON, by submission.
+    pub rows: BTreeMap<String, String>,
+}
+
+/// A node that is settled before anything is looked at.
+#[derive(Debug, Clone)]
+pub struct Stand {
+    /// The node.
+    pub node: NodeId,
+    /// Its key.
+    pub key: ActionKey,
+    /// Its outputs.
+    pub outputs: BTreeMap<String, Artifact>,
+    /// Its findings.
+    pub findings: Vec<Finding>,
 }
 
 /// A page tree that a run leaves for people.
@@ -33,7 +53,7 @@ pub struct PageSlot {
 }
 
 /// Something that is not there yet: a row, not an error.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Unavailable {
     /// `kem-18/reference`, with the instance when only that one is meant.
     pub label: String,
@@ -145,6 +165,10 @@ pub struct PlanBuilder {
     pub pages: Vec<PageSlot>,
     /// Rows so far.
     pub unavailable: Vec<Unavailable>,
+    /// Standing nodes so far.
+    pub standing: Vec<Stand>,
+    /// Rows of the index so far.
+    pub rows: BTreeMap<String, String>,
 }
 
 /// A plan that breaks an invariant: a bug of a stage, or a workspace that uses one name twice.
@@ -189,7 +213,7 @@ impl PlanBuilder {
     /// # Errors
     /// [`PlanError`] for a label used twice, an output that is not there, or a cycle.
     pub fn finish(self) -> Result<Plan, PlanError> {
-        let Self { nodes, pages, unavailable } = self;
+        let Self { nodes, pages, unavailable, standing, rows } = self;
         let mut labels = BTreeMap::new();
         let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(nodes.len(), nodes.len() * 2);
         for (index, node) in nodes.iter().enumerate() {
@@ -232,7 +256,7 @@ impl PlanBuilder {
         for edge in graph.edge_references() {
             dependents[edge.source().index()].push(id(edge.target()));
         }
-        Ok(Plan { nodes, order, dependents, labels, pages, unavailable })
+        Ok(Plan { nodes, order, dependents, labels, pages, unavailable, standing, rows })
     }
 }
 
@@ -259,6 +283,12 @@ impl Plan {
     #[must_use]
     pub fn order(&self) -> &[NodeId] {
         &self.order
+    }
+
+    /// Whether a node only stands for the result of an earlier run.
+    #[must_use]
+    pub fn is_standing(&self, id: NodeId) -> bool {
+        self.standing.binary_search_by_key(&id, |stand| stand.node).is_ok()
     }
 
     /// The nodes that wait for this one.

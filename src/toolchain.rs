@@ -105,7 +105,7 @@ pub struct Tools {
 
 /// What a file looked like from outside. The change time is set by the kernel and cannot be put back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-struct Stamp {
+pub struct Stamp {
     size: u64,
     modified: (i64, i64),
     changed: (i64, i64),
@@ -114,7 +114,11 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn of(path: &Path) -> io::Result<Self> {
+    /// The stamp of a file.
+    ///
+    /// # Errors
+    /// When it cannot be asked for.
+    pub fn of(path: &Path) -> io::Result<Self> {
         let meta = std::fs::metadata(path)?;
         Ok(Self {
             size: meta.len(),

@@ -25,6 +25,8 @@ pub struct Terminal {
     pub live: bool,
     /// The command line, for the run's history.
     pub command: Vec<String>,
+    /// Trust no stamp: hash everything again.
+    pub paranoid: bool,
     /// Output format.
     pub format: Format,
     /// When the program started.
@@ -87,7 +89,17 @@ impl Context {
     /// # Errors
     /// When it cannot be made or has another format.
     pub fn store(&self) -> Result<Store, CommandError> {
-        Ok(Store::open(&self.store_root()?)?)
+        let store = Store::open(&self.store_root()?)?;
+        store.set_paranoid(self.terminal.paranoid);
+        Ok(store)
+    }
+
+    /// Opens the store if there is one; what only looks makes none.
+    ///
+    /// # Errors
+    /// As [`Context::store`].
+    pub fn store_if_there(&self) -> Result<Option<Store>, CommandError> {
+        if self.store_root()?.join("format").exists() { self.store().map(Some) } else { Ok(None) }
     }
 
     /// Where the store is.

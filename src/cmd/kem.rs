@@ -64,7 +64,7 @@ fn states(workspace: &Workspace, packages: &dyn Packages, submission: &Submissio
         .implementations
         .values()
         .map(|i| {
-            let files = source::files(&workspace.root, packages, submission, i);
+            let files = source::files(&workspace.disk, packages, submission, i);
             (&i.name, source::state(submission, i, &files).word())
         })
         .collect();
@@ -113,7 +113,7 @@ pub fn show(context: &Context, id: &Name) -> Verdict {
         if let Some(about) = &implementation.about {
             let _ = writeln!(text, "  {about}");
         }
-        let files = source::files(&workspace.root, &packages, submission, implementation);
+        let files = source::files(&workspace.disk, &packages, submission, implementation);
         match source::ready(submission, implementation, files) {
             Ok(files) => {
                 let _ = writeln!(text, "  present, {} files", files.len());
@@ -186,7 +186,7 @@ fn described(
         .implementations
         .values()
         .map(|i| {
-            let files = source::files(&workspace.root, packages, submission, i);
+            let files = source::files(&workspace.disk, packages, submission, i);
             let state = source::state(submission, i, &files);
             let row = source::ready(submission, i, files).err();
             serde_json::json!({

@@ -19,6 +19,7 @@ pub mod runs;
 pub mod schema;
 pub mod session;
 mod shelved;
+pub mod standing;
 pub mod store;
 pub mod summary;
 pub mod trace;

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::session::Session;
+use super::standing::Standing;
 use crate::artifact::{Artifact, Entry};
 use crate::exec::run::Report;
 use crate::outcome::Outcome;
@@ -29,41 +30,76 @@ pub enum PageError {
     },
 }
 
+/// Where the pages of a pipeline are.
+#[must_use]
+pub fn root(store: &Store, system: &str, pipeline: &str, partial: bool) -> PathBuf {
+    let name = if partial { format!("{pipeline}-selection") } else { pipeline.to_owned() };
+    store.root().join("pages").join(system).join(name)
+}
+
 /// Copies the page trees of a run to where people look; gives the path of the index.
 ///
 /// # Errors
 /// [`PageError`] when the store or the directory cannot be read or written.
 pub fn lay_out(session: &Session, report: &Report) -> Result<Option<String>, PageError> {
-    let root =
-        session.store.root().join("pages").join(&session.system.name).join(if session.partial {
-            format!("{}-selection", session.pipeline)
-        } else {
-            session.pipeline.to_string()
-        });
+    let Session { store, plan, standing, .. } = session;
+    let root = root(store, &session.system.name, session.pipeline.as_str(), session.partial);
+    let mut slots: Vec<(String, Artifact)> = Vec::new();
+    for page in standing.iter().flat_map(Standing::pages) {
+        slots.extend(page.outputs.values().map(|a| (page.directory.clone(), *a)));
+    }
+    for slot in &plan.pages {
+        if let Some(Outcome::Done { outputs, .. }) = &report.outcomes[slot.node.index()] {
+            slots.extend(outputs.values().map(|a| (slot.directory.clone(), *a)));
+        }
+    }
+    let planned = plan.order().iter().filter_map(|node| {
+        Some((plan.node(*node).label.clone(), report.keys[node.index()]?.to_string()))
+    });
+    let keys = planned.chain(standing.iter().flat_map(keys_of));
+    place(store, &root, &slots, keys)
+}
+
+/// The same when all stands as a former run left it.
+///
+/// # Errors
+/// As [`lay_out`].
+pub fn lay_out_standing(
+    store: &Store,
+    root: &Path,
+    standing: &Standing,
+) -> Result<Option<String>, PageError> {
+    let mut slots: Vec<(String, Artifact)> = Vec::new();
+    for page in standing.pages() {
+        slots.extend(page.outputs.values().map(|a| (page.directory.clone(), *a)));
+    }
+    place(store, root, &slots, keys_of(standing))
+}
+
+fn keys_of(standing: &Standing) -> impl Iterator<Item = (String, String)> {
+    standing.nodes().filter_map(|(_, label, key)| Some((label.to_owned(), key?.to_string())))
+}
+
+fn place(
+    store: &Store,
+    root: &Path,
+    slots: &[(String, Artifact)],
+    keys: impl Iterator<Item = (String, String)>,
+) -> Result<Option<String>, PageError> {
     let mut index = None;
-    for slot in &session.plan.pages {
-        let Some(Outcome::Done { outputs, .. }) = &report.outcomes[slot.node.index()] else {
-            continue;
-        };
-        for artifact in outputs.values() {
-            if let Artifact::Tree(id) = artifact {
-                let directory = root.join(&slot.directory);
-                lay_out_tree(&session.store, *id, &directory)?;
-                let html = directory.join("index.html");
-                let page = if html.is_file() { html } else { directory.join("index.md") };
-                if index.is_none() || slot.directory.is_empty() {
-                    index = Some(page);
-                }
+    for (slot, artifact) in slots {
+        if let Artifact::Tree(id) = artifact {
+            let directory = root.join(slot);
+            lay_out_tree(store, *id, &directory)?;
+            let html = directory.join("index.html");
+            let page = if html.is_file() { html } else { directory.join("index.md") };
+            if index.is_none() || slot.is_empty() {
+                index = Some(page);
             }
         }
     }
     if index.is_some() {
-        let mut keys = BTreeMap::new();
-        for &node in session.plan.order() {
-            if let Some(key) = report.keys[node.index()] {
-                keys.insert(session.plan.node(node).label.clone(), key.to_string());
-            }
-        }
+        let keys: BTreeMap<String, String> = keys.collect();
         let mut text = serde_json::to_vec_pretty(&keys).unwrap_or_default();
         text.push(b'\n');
         write_if_different(&root.join("provenance.json"), &text)?;

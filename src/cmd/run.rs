@@ -1,17 +1,21 @@
 //! `ngcc pipeline run`: lock, run, lay the pages out, say what happened.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::context::{Context, print, print_json};
 use super::fetch::{self, How, Row};
 use super::session::{Session, find_pipeline};
+use super::standing::Standing;
 use super::summary::Summary;
 use super::{CommandError, Verdict, pages, plan as plan_verb};
 use crate::action::NodeId;
 use crate::cli::{Exit, RunArgs};
 use crate::clock::{Clock, SystemClock};
+use crate::digest::ActionKey;
 use crate::event::{Clockwork, Event, Json, Live, Plain, Sink};
 use crate::exec::interrupt::Level;
 use crate::exec::job::Bench;
@@ -20,9 +24,10 @@ use crate::exec::process::{Interrupt, Runner};
 use crate::exec::run::{self, Options};
 use crate::outcome::Outcome;
 use crate::procedure;
+use crate::record::FailureClass;
 use crate::spec::{Implementation, Submission};
 use crate::stage;
-use crate::store::{LockHolder, RunEnd, RunLine, RunLock, RunLog, RunStart, StoreError};
+use crate::store::{LockHolder, RunEnd, RunLine, RunLock, RunLog, RunStart, Store, StoreError};
 
 /// Runs the verb.
 ///
@@ -36,14 +41,67 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
         return Ok(Exit::Interrupted);
     }
     let interrupt = Interrupt::install()?;
+    if !args.remeasure
+        && let Some(store) = context.store_if_there()?
+    {
+        let standing = Standing::load(context, &store, &args.plan)?;
+        if let Some(standing) = standing {
+            let ended = if standing.is_whole() {
+                nothing_moved(context, args, &store, &standing, &interrupt)?
+            } else {
+                let session = Session::on(context, store, &args.plan, standing)?;
+                carry_out(context, args, session, &interrupt)?
+            };
+            if let Some(exit) = ended {
+                return Ok(exit);
+            }
+        }
+    }
     let session = Session::open(context, &args.plan, args.remeasure)?;
+    let ended = carry_out(context, args, session, &interrupt)?;
+    Ok(ended.unwrap_or(Exit::Store))
+}
+
+/// Ends a run that has nothing to look up: all of it stands. `None` when the store had to be waited for, since then
+/// another run may have changed what was just looked at.
+fn nothing_moved(
+    context: &Context,
+    args: &RunArgs,
+    store: &Store,
+    standing: &Standing,
+    interrupt: &Interrupt,
+) -> Result<Option<Exit>, CommandError> {
+    let Some(keys) = standing.keys().filter(|keys| store.has_blob(*keys)) else { return Ok(None) };
+    let mut sink = quiet_sink(context);
+    let lock = match wait_for_store(store, &what(args), interrupt, &mut *sink)? {
+        Waited::Not(lock) => lock,
+        Waited::Long(_) => return Ok(None),
+        Waited::Enough => return Ok(Some(Exit::Interrupted)),
+    };
+    let log = store.begin_run(&start(context, args))?;
+    let pages = pages::lay_out_standing(store, &pages_root(args, store), standing)?;
+    let summary = Summary::standing(context, args, standing, pages);
+    store.end_run_like(&log, &summary.for_log(), keys)?;
+    drop(lock);
+    show(context, &summary)?;
+    Ok(Some(summary.exit()))
+}
+
+/// Runs what is planned; `None` when that cannot be done on top of what stands, and all must be planned.
+fn carry_out(
+    context: &Context,
+    args: &RunArgs,
+    session: Session,
+    interrupt: &Interrupt,
+) -> Result<Option<Exit>, CommandError> {
     let jobs = args.jobs.unwrap_or_else(|| {
         std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
     });
     let mut sink = sink(context, &session, jobs);
-    let what = format!("pipeline run {}", args.plan.pipeline);
-    let Some(lock) = wait_for_store(&session, &what, &interrupt, &mut *sink)? else {
-        return Ok(Exit::Interrupted);
+    let lock = match wait_for_store(&session.store, &what(args), interrupt, &mut *sink)? {
+        Waited::Long(_) if session.standing.is_some() => return Ok(None),
+        Waited::Not(lock) | Waited::Long(lock) => lock,
+        Waited::Enough => return Ok(Some(Exit::Interrupted)),
     };
     if args.remeasure {
         session.keep_rounds()?;
@@ -59,38 +117,71 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
         runner: &runner,
         confined: &confined,
         clock: &SystemClock,
-        interrupt: &interrupt,
+        interrupt,
         host: &session.host,
         cpu: session.cpu,
         meter: &meter,
     };
-    let log = session.store.begin_run(&RunStart {
-        pipeline: args.plan.pipeline.to_string(),
-        command: context.terminal.command.clone(),
-        started: SystemClock.utc(),
-        ngcc: env!("CARGO_PKG_VERSION").to_owned(),
-    })?;
+    let log = session.store.begin_run(&start(context, args))?;
     let options = Options { jobs, fail_fast: args.fail_fast };
     let mut logged = Logged { inner: &mut *sink, log: &log };
     let report = run::run(&session.plan, &bench, procedure::find, options, &mut logged)?;
+    let lost = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed(f)) if f.class == FailureClass::Store);
+    if session.standing.is_some() && report.outcomes.iter().any(lost) {
+        // Something that stands is damaged, and what makes it again was not planned.
+        return Ok(None);
+    }
     let laid_out = pages::lay_out(&session, &report);
     sink.end();
     drop(sink);
     let pages = laid_out?;
     let summary = Summary::of(&session, &report, pages, context.terminal.started.elapsed());
-    let keys = session.plan.order().iter().filter_map(|&node| {
-        let label = session.plan.node(node).label.clone();
-        matches!(report.outcomes[node.index()], Some(Outcome::Done { .. }))
-            .then_some((label, report.keys[node.index()]?))
-    });
-    session.store.end_run(&log, &summary.for_log(), &keys.collect())?;
-    drop(lock);
-    if context.json() {
-        print_json(&summary)?;
-    } else {
-        print(&summary.text(context.terminal.colour))?;
+    let mut keys: BTreeMap<String, ActionKey> = BTreeMap::new();
+    for &node in session.plan.order() {
+        if let Some(key) = report.keys[node.index()]
+            && matches!(report.outcomes[node.index()], Some(Outcome::Done { .. }))
+        {
+            keys.insert(session.plan.node(node).label.clone(), key);
+        }
     }
-    Ok(summary.exit())
+    for (_, label, key) in session.standing.iter().flat_map(Standing::nodes) {
+        keys.extend(key.map(|key| (label.to_owned(), key)));
+    }
+    let keys = session.store.end_run(&log, &summary.for_log(), &keys)?;
+    if !report.interrupted {
+        Standing::keep(context, &args.plan, &session, &report, keys)?;
+    }
+    drop(lock);
+    show(context, &summary)?;
+    let exit = summary.exit();
+    // The plan is big and the process ends here; the store alone has something to do when it goes.
+    let Session { store, plan, workspace, .. } = session;
+    std::mem::forget((plan, workspace, report));
+    drop(store);
+    Ok(Some(exit))
+}
+
+fn what(args: &RunArgs) -> String {
+    format!("pipeline run {}", args.plan.pipeline)
+}
+
+fn start(context: &Context, args: &RunArgs) -> RunStart {
+    RunStart {
+        pipeline: args.plan.pipeline.to_string(),
+        command: context.terminal.command.clone(),
+        started: SystemClock.utc(),
+        ngcc: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn pages_root(args: &RunArgs, store: &Store) -> PathBuf {
+    let plan = &args.plan;
+    let partial = !plan.selectors.is_empty() || !plan.only.is_empty();
+    pages::root(store, plan.system.as_str(), plan.pipeline.as_str(), partial)
+}
+
+fn show(context: &Context, summary: &Summary) -> Verdict {
+    if context.json() { print_json(summary) } else { print(&summary.text(context.terminal.colour)) }
 }
 
 /// Fetches what the selection needs and is not there. What cannot be had stays a row of the run; `false` when the user
@@ -116,13 +207,23 @@ fn fetch_first(context: &Context, args: &RunArgs) -> Result<bool, CommandError> 
     Ok(!rows.iter().any(Row::was_interrupted))
 }
 
-/// Takes the store's run lock; says whom it waits for; `None` when the user has had enough of waiting.
+/// How the store's run lock was come by.
+enum Waited {
+    /// At once.
+    Not(RunLock),
+    /// After another run.
+    Long(RunLock),
+    /// The user has had enough of waiting.
+    Enough,
+}
+
+/// Takes the store's run lock; says whom it waits for.
 fn wait_for_store(
-    session: &Session,
+    store: &Store,
     what: &str,
     interrupt: &Interrupt,
     sink: &mut dyn Sink,
-) -> Result<Option<RunLock>, CommandError> {
+) -> Result<Waited, CommandError> {
     let mut told = None;
     let mut patient = |holder: &LockHolder| {
         if told.as_ref() != Some(holder) {
@@ -136,9 +237,10 @@ fn wait_for_store(
             ControlFlow::Continue(())
         }
     };
-    match session.store.lock_run_while(what, &mut patient) {
-        Ok(lock) => Ok(Some(lock)),
-        Err(StoreError::Busy(_)) => Ok(None),
+    match store.lock_run_while(what, &mut patient) {
+        Ok(lock) if told.is_some() => Ok(Waited::Long(lock)),
+        Ok(lock) => Ok(Waited::Not(lock)),
+        Err(StoreError::Busy(_)) => Ok(Waited::Enough),
         Err(error) => Err(error.into()),
     }
 }
@@ -167,16 +269,24 @@ impl Sink for Logged<'_> {
     }
 }
 
-fn sink(context: &Context, session: &Session, jobs: usize) -> Box<dyn Sink> {
+/// Shows notes only.
+fn quiet_sink(context: &Context) -> Box<dyn Sink> {
+    if context.json() {
+        return Box::new(Json::new(std::io::stderr()));
+    }
+    Box::new(Plain::new(std::io::stderr(), Clockwork::empty()))
+}
+
+fn sink<'s>(context: &Context, session: &'s Session, jobs: usize) -> Box<dyn Sink + 's> {
+    if context.json() {
+        return Box::new(Json::new(std::io::stderr()));
+    }
     let history = |node: NodeId| {
         let label = &session.plan.node(node).label;
         let key = session.store.latest(label).ok().flatten()?;
         let hit = session.store.lookup(key).ok().flatten()?;
         Some(Duration::from_nanos(hit.wall_ns))
     };
-    if context.json() {
-        return Box::new(Json::new(std::io::stderr()));
-    }
     let clockwork = Clockwork::new(&session.plan, jobs, history);
     if context.terminal.live {
         Box::new(Live::new(clockwork, context.terminal.colour))

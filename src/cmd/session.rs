@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::CommandError;
 use super::context::Context;
 use super::packages::Shelf;
+use super::standing::Standing;
 use crate::cli::{Exit, PlanArgs, WhichPipeline};
 use crate::diag::nearest;
 use crate::host::{self, HostFacts};
 use crate::name::Name;
 use crate::plan::Plan;
-use crate::spec::{Pipeline, StageKind, Workspace};
+use crate::spec::{Pipeline, StageKind, System, Workspace};
 use crate::stage::{self, Request};
 use crate::store::Store;
 use crate::toolchain::Tools;
@@ -38,33 +39,37 @@ pub struct Session {
     pub partial: bool,
     /// Rounds of deliberate repetition by label.
     pub rounds: BTreeMap<String, u32>,
+    /// The system's file.
+    pub described: System,
+    /// What was not planned because it stands as a former run left it.
+    pub standing: Option<Standing>,
 }
 
-impl Session {
-    /// Opens everything and plans.
-    ///
-    /// # Errors
-    /// Invalid YAML, an unknown name, a machine that is not the system asked for, an unusable store.
-    pub fn open(context: &Context, args: &PlanArgs, remeasure: bool) -> Result<Self, CommandError> {
-        Self::over(context, context.workspace()?, args, remeasure)
-    }
+/// This machine, as far as a plan depends on it.
+#[derive(Debug)]
+pub struct Machine {
+    /// The tools.
+    pub tools: Tools,
+    /// Facts.
+    pub host: HostFacts,
+    /// The measuring system.
+    pub system: stage::System,
+    /// What its file says.
+    pub described: System,
+}
 
-    /// As [`Session::open`], over a workspace that need not be the one on disk.
+impl Machine {
+    /// Looks at this machine as the system asked for, with the build tools and the `names` that commands use.
     ///
     /// # Errors
-    /// As [`Session::open`], but for the YAML.
-    pub fn over(
+    /// When it is not that system, or the tools cannot be looked for.
+    pub fn find(
         context: &Context,
-        workspace: Workspace,
+        store: &Store,
+        names: &BTreeSet<String>,
+        described: &System,
         args: &PlanArgs,
-        remeasure: bool,
     ) -> Result<Self, CommandError> {
-        let store = context.store()?;
-        let pipeline = find_pipeline(&workspace, &args.pipeline)?.clone();
-        let described = workspace
-            .systems
-            .get(&args.system)
-            .ok_or_else(|| unknown("system", &args.system, workspace.systems.keys(), "systems/"))?;
         let root = std::path::Path::new("/");
         let cpu =
             args.cpu.or(described.cpu).unwrap_or_else(|| HostFacts::default_cpu(root).unwrap_or(0));
@@ -89,12 +94,90 @@ impl Session {
             description: described.description.clone(),
             cpu,
         };
-        let tools = tools(context, &store, &workspace)?;
+        let tools = tools(context, store, names)?;
         for (fact, tool) in [("compiler", "gcc"), ("cmake", "cmake")] {
             host.set(fact, tools.get(tool).map(|t| t.identity.version.clone()));
         }
+        Ok(Self { tools, host, system, described: described.clone() })
+    }
+}
+
+/// The tools that command stages of any pipeline name.
+#[must_use]
+pub fn command_tools(workspace: &Workspace) -> BTreeSet<String> {
+    let stages = workspace.pipelines.values().flat_map(|p| &p.stages);
+    stages
+        .filter_map(|stage| match &stage.kind {
+            StageKind::Command(settings) => Some(settings.tools.iter().cloned()),
+            StageKind::Build { .. }
+            | StageKind::Kat { .. }
+            | StageKind::Timing(_)
+            | StageKind::Profile(_)
+            | StageKind::Sizes
+            | StageKind::Report { .. } => None,
+        })
+        .flatten()
+        .collect()
+}
+
+impl Session {
+    /// Opens everything and plans.
+    ///
+    /// # Errors
+    /// Invalid YAML, an unknown name, a machine that is not the system asked for, an unusable store.
+    pub fn open(context: &Context, args: &PlanArgs, remeasure: bool) -> Result<Self, CommandError> {
+        let workspace = context.workspace()?;
+        Self::plan(context, context.store()?, workspace, args, remeasure, None)
+    }
+
+    /// As [`Session::open`], over a workspace that need not be the one on disk.
+    ///
+    /// # Errors
+    /// As [`Session::open`], but for the YAML.
+    pub fn over(
+        context: &Context,
+        workspace: Workspace,
+        args: &PlanArgs,
+        remeasure: bool,
+    ) -> Result<Self, CommandError> {
+        Self::plan(context, context.store()?, workspace, args, remeasure, None)
+    }
+
+    /// Plans what has moved since a former run, on top of what stands.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub fn on(
+        context: &Context,
+        store: Store,
+        args: &PlanArgs,
+        standing: Standing,
+    ) -> Result<Self, CommandError> {
+        let (all, again) = standing.submissions();
+        let workspace = Workspace::load_part(context.root()?, &all, &again)?;
+        Self::plan(context, store, workspace, args, false, Some(standing))
+    }
+
+    fn plan(
+        context: &Context,
+        store: Store,
+        workspace: Workspace,
+        args: &PlanArgs,
+        remeasure: bool,
+        standing: Option<Standing>,
+    ) -> Result<Self, CommandError> {
+        let pipeline = find_pipeline(&workspace, &args.pipeline)?.clone();
+        let described = workspace
+            .systems
+            .get(&args.system)
+            .ok_or_else(|| unknown("system", &args.system, workspace.systems.keys(), "systems/"))?;
+        let names = command_tools(&workspace);
+        let machine = Machine::find(context, &store, &names, described, args)?;
+        let Machine { tools, host, system, described } = machine;
+        let cpu = system.cpu;
         let mut rounds = read_rounds(&store, &system.name);
         let packages = Shelf::new(&store);
+        let rows = standing.as_ref().map(Standing::rows).unwrap_or_default();
         let session_plan = |rounds: &BTreeMap<String, u32>| {
             let request = Request {
                 selectors: &args.selectors,
@@ -102,6 +185,7 @@ impl Session {
                 system: system.clone(),
                 rounds,
                 packages: &packages,
+                standing: &rows,
             };
             stage::plan(&workspace, &pipeline, &request)
         };
@@ -117,7 +201,20 @@ impl Session {
         }
         let pipeline = pipeline.name;
         let partial = !args.selectors.is_empty() || !args.only.is_empty();
-        Ok(Self { workspace, store, tools, host, cpu, system, pipeline, plan, partial, rounds })
+        Ok(Self {
+            workspace,
+            store,
+            tools,
+            host,
+            cpu,
+            system,
+            described,
+            pipeline,
+            plan,
+            partial,
+            rounds,
+            standing,
+        })
     }
 
     /// Keeps the rounds for later runs. Called with the run lock held, so that two runs do not lose one.
@@ -133,14 +230,7 @@ impl Session {
     /// # Errors
     /// As [`Session::open`].
     pub fn whole(context: &Context, which: &WhichPipeline) -> Result<Self, CommandError> {
-        let args = PlanArgs {
-            pipeline: which.pipeline.clone(),
-            selectors: Vec::new(),
-            only: Vec::new(),
-            system: which.system.clone(),
-            cpu: which.cpu,
-        };
-        Self::open(context, &args, false)
+        Self::open(context, &which.whole(), false)
     }
 
     /// The node a person means: a whole label, or a part that only one label contains.
@@ -209,33 +299,24 @@ pub fn unknown<'a>(
 }
 
 /// The tools of this machine; probed again only when one of their files changed.
-fn tools(context: &Context, store: &Store, workspace: &Workspace) -> Result<Tools, CommandError> {
-    let stages = workspace.pipelines.values().flat_map(|p| &p.stages);
-    let names: BTreeSet<String> = stages
-        .filter_map(|stage| match &stage.kind {
-            StageKind::Command(settings) => Some(settings.tools.iter().cloned()),
-            StageKind::Build { .. }
-            | StageKind::Kat { .. }
-            | StageKind::Timing(_)
-            | StageKind::Profile(_)
-            | StageKind::Sizes
-            | StageKind::Report { .. } => None,
-        })
-        .flatten()
-        .collect();
+fn tools(
+    context: &Context,
+    store: &Store,
+    names: &BTreeSet<String>,
+) -> Result<Tools, CommandError> {
     let cache = store.root().join("cache").join("tools.json");
     let path = &context.terminal.path;
     let known: Option<Tools> =
         std::fs::read(&cache).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     if let Some(tools) = known
-        && tools.still_hold(path, &names)
+        && tools.still_hold(path, names)
     {
         return Ok(tools);
     }
     let digest = |file: &std::path::Path| {
         store.digest_file(file).map(|(id, _)| id.0).map_err(std::io::Error::other)
     };
-    let tools = Tools::discover(path, &names, &digest);
+    let tools = Tools::discover(path, names, &digest);
     let bytes = serde_json::to_vec_pretty(&tools)
         .map_err(|error| CommandError::new(Exit::Bug, error.to_string()))?;
     if let Some(parent) = cache.parent() {
@@ -250,7 +331,9 @@ fn rounds_file(store: &Store, system: &str) -> std::path::PathBuf {
     store.root().join(format!("rounds-{system}.json"))
 }
 
-fn read_rounds(store: &Store, system: &str) -> BTreeMap<String, u32> {
+/// Rounds of deliberate repetition on a system, by label.
+#[must_use]
+pub fn read_rounds(store: &Store, system: &str) -> BTreeMap<String, u32> {
     let bytes = std::fs::read(rounds_file(store, system)).unwrap_or_default();
     serde_json::from_slice(&bytes).unwrap_or_default()
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::context::Context;
 use super::session::Session;
-use crate::cli::Exit;
+use super::standing::Standing;
+use crate::cli::{Exit, RunArgs};
 use crate::clock::{Clock, SystemClock};
 use crate::event::human;
 use crate::exec::run::Report;
@@ -19,6 +21,8 @@ pub struct Summary {
     pipeline: String,
     system: String,
     actions: usize,
+    /// Actions that were planned and looked up one by one; the others stand as a former run left them.
+    planned: usize,
     executed: usize,
     reused: usize,
     failed: usize,
@@ -54,7 +58,8 @@ impl Summary {
         let mut summary = Self {
             pipeline: session.pipeline.to_string(),
             system: session.system.name.clone(),
-            actions: session.plan.len(),
+            actions: session.plan.len() - session.plan.standing.len(),
+            planned: session.plan.len() - session.plan.standing.len(),
             executed: report.executed.len(),
             reused: report.reused,
             failed: 0,
@@ -71,7 +76,8 @@ impl Summary {
             pages,
             interrupted: report.interrupted,
         };
-        for &node in session.plan.order() {
+        summary.stand(session.standing.as_ref());
+        for &node in session.plan.order().iter().filter(|n| !session.plan.is_standing(**n)) {
             let spec = session.plan.node(node);
             let problem = |what: String, log: Option<String>| Problem {
                 action: spec.label.clone(),
@@ -107,6 +113,50 @@ impl Summary {
             }
         }
         summary
+    }
+
+    /// A run all of which stands as a former run left it.
+    pub(super) fn standing(
+        context: &Context,
+        args: &RunArgs,
+        standing: &Standing,
+        pages: Option<String>,
+    ) -> Self {
+        let wall = context.terminal.started.elapsed();
+        let mut summary = Self {
+            pipeline: args.plan.pipeline.to_string(),
+            system: args.plan.system.to_string(),
+            actions: 0,
+            planned: 0,
+            executed: 0,
+            reused: 0,
+            failed: 0,
+            blocked: 0,
+            not_needed: 0,
+            not_reached: 0,
+            unavailable: standing.unavailable(),
+            repaired: 0,
+            findings: Vec::new(),
+            failures: Vec::new(),
+            wall_s: wall.as_secs_f64(),
+            overhead_s: wall.as_secs_f64(),
+            peak_memory_bytes: crate::host::own_peak_memory(),
+            pages,
+            interrupted: false,
+        };
+        summary.stand(Some(standing));
+        summary
+    }
+
+    /// Counts what was not planned in.
+    fn stand(&mut self, standing: Option<&Standing>) {
+        let Some(standing) = standing else { return };
+        for (_, _, key) in standing.nodes() {
+            self.actions += 1;
+            *(if key.is_some() { &mut self.reused } else { &mut self.not_needed }) += 1;
+        }
+        let problem = |(action, what)| Problem { action, what, log: None };
+        self.findings.extend(standing.findings().into_iter().map(problem));
     }
 
     /// The exit code.

@@ -7,12 +7,15 @@ use std::fmt::Write as _;
 
 use super::context::{Context, print, print_json};
 use super::session::Session;
+use super::standing::Standing;
 use super::{CommandError, Verdict};
 use crate::action::{NodeId, Source};
 use crate::cli::{Exit, WhichPipeline};
+use crate::digest::ActionKey;
 use crate::exec::bind::{self, Settled};
 use crate::exec::forecast::{Forecast, forecast};
 use crate::record::Record;
+use crate::store::Store;
 
 /// One changed ingredient.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -61,9 +64,14 @@ impl Explanation {
 /// # Errors
 /// Invalid YAML, an unknown target, an unusable store.
 pub fn run(context: &Context, target: &str, which: &WhichPipeline) -> Verdict {
-    let session = Session::whole(context, which)?;
-    let node = session.find(target)?;
-    let explanation = explain(&session, node)?;
+    let explanation = match standing(context, target, which)? {
+        Some(explanation) => explanation,
+        None => {
+            let session = Session::whole(context, which)?;
+            let node = session.find(target)?;
+            explain(&session, node)?
+        }
+    };
     if context.json() {
         return print_json(&explanation);
     }
@@ -85,6 +93,65 @@ pub fn run(context: &Context, target: &str, which: &WhichPipeline) -> Verdict {
     }
     print(&text)?;
     Ok(Exit::Fine)
+}
+
+/// The explanation without planning all: nothing has moved, or what has moved is planned on top of what stands. `None`
+/// when there is nothing to stand on, or the target is not plainly one action.
+fn standing(
+    context: &Context,
+    target: &str,
+    which: &WhichPipeline,
+) -> Result<Option<Explanation>, CommandError> {
+    let Some(store) = context.store_if_there()? else { return Ok(None) };
+    let args = which.whole();
+    let Some(standing) = Standing::load(context, &store, &args)? else { return Ok(None) };
+    let tail = format!("/{target}");
+    let fits = |label: &str| label == target || label.ends_with(&tail);
+    let mut found = standing.nodes().filter(|(_, label, _)| fits(label));
+    if let (Some((_, label, key)), None) = (found.next(), found.next()) {
+        let planned = standing.submissions().1;
+        // A label that ends like this may stand among what is to be planned, too.
+        if planned.is_empty() || label == target {
+            return settled(&store, label, key).map(Some);
+        }
+        return Ok(None);
+    }
+    drop(found);
+    if standing.is_whole() {
+        return Ok(None);
+    }
+    let session = Session::on(context, store, &args, standing)?;
+    let node = session.plan.find(target).filter(|node| !session.plan.is_standing(*node));
+    node.map(|node| explain(&session, node)).transpose()
+}
+
+/// The explanation of an action that stands.
+fn settled(
+    store: &Store,
+    label: &str,
+    key: Option<ActionKey>,
+) -> Result<Explanation, CommandError> {
+    let (status, reason) = match key {
+        Some(key) => {
+            let when = store.record(key)?.map(|r| r.provenance.ended).unwrap_or_default();
+            ("hit", reused(&when))
+        }
+        None => ("not needed", NOT_NEEDED.to_owned()),
+    };
+    Ok(Explanation {
+        action: label.to_owned(),
+        status,
+        reason,
+        key: key.map(|key| key.to_string()),
+        changes: Vec::new(),
+        behind: vec![label.to_owned()],
+    })
+}
+
+const NOT_NEEDED: &str = "the attempt before it ended well, so this fallback does not run";
+
+fn reused(when: &str) -> String {
+    format!("every ingredient is as it was; the result of {when} is reused")
 }
 
 fn shortened(value: &str) -> String {
@@ -126,8 +193,7 @@ pub fn explain_with(
     match &forecasts[node.index()] {
         Forecast::Skipped => {
             explanation.status = "not needed";
-            explanation.reason =
-                "the attempt before it ended well, so this fallback does not run".into();
+            explanation.reason = NOT_NEEDED.into();
         }
         Forecast::Blocked(why) => {
             explanation.status = "blocked";
@@ -149,8 +215,7 @@ pub fn explain_with(
         Forecast::Hit(key) => {
             explanation.key = Some(key.to_string());
             let when = store.record(*key)?.map(|r| r.provenance.ended).unwrap_or_default();
-            explanation.reason =
-                format!("every ingredient is as it was; the result of {when} is reused");
+            explanation.reason = reused(&when);
         }
         Forecast::Run(key) => {
             explanation.status = "run";

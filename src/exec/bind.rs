@@ -29,6 +29,14 @@ impl Settled {
         Self { outcomes: vec![None; plan.len()], documents: vec![None; plan.len()] }
     }
 
+    /// Takes over the results of an earlier run that the plan stands on.
+    pub fn stand(&mut self, plan: &Plan) {
+        for stand in &plan.standing {
+            let (outputs, findings) = (stand.outputs.clone(), stand.findings.clone());
+            self.set(stand.node, Some(Outcome::Done { outputs, findings, reused: true }));
+        }
+    }
+
     /// The outcome of a node that has ended.
     #[must_use]
     pub fn get(&self, node: NodeId) -> Option<&Outcome> {

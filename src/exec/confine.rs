@@ -14,15 +14,19 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::statvfs::{FsFlags, statvfs};
 
-/// Shuts this process (one thread) in; only below `writable` can files be written. Tells what is in force.
+use super::no_network;
+
+/// Shuts this process (one thread) in; only below `writable` can files be written. `network` is one without anything
+/// in it, to be entered. Tells what is in force.
 ///
 /// # Errors
 /// The step that was refused, in words. What was done before it stays done.
-pub(crate) fn confine(writable: &Path) -> Result<&'static str, String> {
-    let spaces = CloneFlags::CLONE_NEWUSER
-        | CloneFlags::CLONE_NEWNS
-        | CloneFlags::CLONE_NEWNET
-        | CloneFlags::CLONE_NEWIPC;
+pub(crate) fn confine(writable: &Path, network: Option<&Path>) -> Result<&'static str, String> {
+    let mut spaces = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+    // The shared network is an economy; whoever cannot enter it makes one.
+    if network.is_none_or(|network| no_network::enter(network).is_err()) {
+        spaces |= CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET;
+    }
     unshare(spaces).map_err(|e| format!("new namespaces: {}", e.desc()))?;
     // Changes from here on stay here.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)

@@ -40,7 +40,14 @@ pub fn forecast(
 ) -> Result<(Vec<Forecast>, Settled), StoreError> {
     let mut settled = Settled::new(plan);
     let mut all: Vec<Option<Forecast>> = vec![None; plan.len()];
+    settled.stand(plan);
+    for stand in &plan.standing {
+        all[stand.node.index()] = Some(Forecast::Hit(stand.key));
+    }
     for &node in plan.order() {
+        if all[node.index()].is_some() {
+            continue;
+        }
         let spec = plan.node(node);
         let open = spec.waits_for().find(|n| settled.get(*n).is_none());
         let forecast = if let Some(open) = open {

@@ -54,6 +54,8 @@ pub(crate) struct Spec {
     pub(crate) groups: Vec<Membership>,
     /// Whether to shut the program in; the working directory stays writable.
     pub(crate) confine: bool,
+    /// Namespaces of a network without anything in it, when there is one.
+    pub(crate) network: Option<PathBuf>,
 }
 
 /// A control group to join for the start of the program, and the one to go back to.
@@ -195,7 +197,7 @@ impl Launcher {
         if self.spec.confine {
             let outcome = std::env::current_dir()
                 .map_err(|e| e.to_string())
-                .and_then(|dir| confine(&dir))
+                .and_then(|dir| confine(&dir, self.spec.network.as_deref()))
                 .map_or_else(|why| format!("incomplete: {why}"), str::to_owned);
             self.in_force.insert("sandbox".to_owned(), outcome);
         }

@@ -17,6 +17,7 @@ pub mod job;
 pub mod launcher;
 pub mod log;
 pub mod meter;
+pub mod no_network;
 pub mod process;
 pub mod run;
 pub mod sched;

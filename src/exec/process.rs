@@ -27,6 +27,7 @@ use super::interrupt::Level;
 use super::launcher::{
     End, Membership, ORDER_AT_ONCE, ORDER_GENTLE, Report, Spec, is_ready, timeout_until,
 };
+use super::no_network::NoNetwork;
 use super::{descendants, log};
 
 /// Time between SIGTERM and SIGKILL.
@@ -163,6 +164,7 @@ pub struct Runner {
     launcher: PathBuf,
     cgroups: Cgroups,
     confine: bool,
+    network: Option<NoNetwork>,
 }
 
 impl Runner {
@@ -178,7 +180,7 @@ impl Runner {
     pub fn without_cgroups(launcher: PathBuf) -> Self {
         // For the orphans of a launcher that is killed. Where it cannot be, they go to init as anywhere.
         let _ = nix::sys::prctl::set_child_subreaper(true);
-        Self { launcher, cgroups: Cgroups::none(), confine: false }
+        Self { launcher, cgroups: Cgroups::none(), confine: false, network: None }
     }
 
     /// The same runner for programs that are not trusted: no network, and no writing but below the working directory,
@@ -186,7 +188,8 @@ impl Runner {
     /// that matters, so what needs privileges (real-time scheduling) is not for it.
     #[must_use]
     pub fn confined(&self) -> Self {
-        Self { confine: true, ..self.clone() }
+        let network = NoNetwork::start(&self.launcher);
+        Self { confine: true, network, ..self.clone() }
     }
 
     /// Runs a child to its end. Returns only when none of its descendants is left.
@@ -256,6 +259,7 @@ impl Runner {
             user_processes,
             cpu,
             confine: self.confine,
+            network: self.network.as_ref().map(|n| n.spaces().to_owned()),
             groups: groups
                 .iter()
                 .map(|g| Membership { dir: g.dir().to_owned(), home: g.home().to_owned() })
@@ -389,6 +393,24 @@ fn start(expression: &duct::Expression) -> io::Result<duct::Handle> {
     let handle = expression.start()?;
     started.extend(pids(&handle).map(Pid::as_raw));
     Ok(handle)
+}
+
+/// Starts the process that keeps an empty network, with a socket as its standard input.
+pub(super) fn start_keeper(launcher: &Path, socket: UnixStream) -> io::Result<duct::Handle> {
+    let keeper = duct::cmd(launcher, ["__no-network"])
+        .full_env(BTreeMap::<String, String>::new())
+        .stdin_file(socket)
+        .stdout_null()
+        .stderr_null()
+        .before_spawn(in_its_own_group)
+        .unchecked();
+    start(&keeper)
+}
+
+/// Waits for a process that was started here.
+pub(super) fn wait_for(handle: &duct::Handle) {
+    let _ = handle.wait();
+    ended(handle);
 }
 
 /// Forgets a child that has been waited for.

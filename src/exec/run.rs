@@ -114,9 +114,16 @@ pub fn run(
         stopping: false,
     };
     state.states.resize(plan.len(), State::Waiting(0));
+    state.settled.stand(plan);
+    for stand in &plan.standing {
+        state.states[stand.node.index()] = State::Settled;
+        state.keys[stand.node.index()] = Some(stand.key);
+    }
     for index in 0..plan.len() {
         let node = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
-        state.wait_again(node);
+        if state.states[index] != State::Settled {
+            state.wait_again(node);
+        }
     }
     state.drain_due();
     if plan.len() > state.reused {
@@ -372,7 +379,8 @@ impl<'r> Loop<'r> {
                     })
             }
         };
-        self.plan.order().iter().copied().find(|node| match self.settled.get(*node) {
+        let own = self.plan.order().iter().copied().filter(|node| !self.plan.is_standing(*node));
+        own.into_iter().find(|node| match self.settled.get(*node) {
             Some(Outcome::Done { outputs, .. }) => outputs.values().any(holds),
             _ => false,
         })

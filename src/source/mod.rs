@@ -8,9 +8,9 @@ mod instance;
 mod readiness;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use crate::action;
+use crate::disk::Disk;
 use crate::name::RelPath;
 use crate::plan::Unavailable;
 use crate::spec::{Implementation, Source, Submission};
@@ -42,7 +42,7 @@ impl Packages for NoPackages {
 /// # Errors
 /// A row that says what is missing and which command obtains it.
 pub fn files(
-    workspace: &Path,
+    disk: &Disk,
     packages: &dyn Packages,
     submission: &Submission,
     implementation: &Implementation,
@@ -54,7 +54,7 @@ pub fn files(
         help: format!("ngcc kem fetch {}", submission.id),
     };
     match &implementation.source {
-        Source::Directory { path } => directory(workspace, path).map_err(|why| Unavailable {
+        Source::Directory { path } => directory(disk, path).map_err(|why| Unavailable {
             label: label.clone(),
             why,
             help: format!("check `source:` in {}", submission.file),
@@ -72,18 +72,11 @@ pub fn files(
 ///
 /// # Errors
 /// One sentence that names the directory.
-pub fn directory(workspace: &Path, path: &RelPath) -> Result<Files, String> {
-    let root = path.under(workspace);
+pub fn directory(disk: &Disk, path: &RelPath) -> Result<Files, String> {
     let mut files = Files::new();
-    for entry in walkdir::WalkDir::new(&root).sort_by_file_name() {
-        let entry = entry.map_err(|error| format!("`{path}` cannot be listed: {error}"))?;
-        if !entry.file_type().is_file() {
-            continue;
-        }
-        let below = entry.path().strip_prefix(&root).map_err(|e| e.to_string())?;
-        let text = below.to_str().ok_or_else(|| format!("`{}` is not UTF-8", below.display()))?;
+    for text in disk.files_below(path.as_str())? {
         let inside: RelPath = text.parse().map_err(|error| format!("`{path}`: {error}"))?;
-        let file = path.join(text).map_err(|error| format!("`{path}`: {error}"))?;
+        let file = path.join(&text).map_err(|error| format!("`{path}`: {error}"))?;
         files.insert(inside, action::Source::File(file));
     }
     Ok(files)

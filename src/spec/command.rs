@@ -4,11 +4,11 @@
 //! only exist once the step runs; no shell is involved unless the file names one as a tool.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::fields::{Map, Named};
 use super::reader::{At, Kind, Located};
 use crate::diag::nearest;
+use crate::disk::Disk;
 use crate::name::{Name, RelPath};
 
 /// A declared command.
@@ -88,10 +88,10 @@ pub(super) type Use = (Name, String);
 /// Reads the fields of a command; also returns the outputs of stages that it uses, with their places.
 pub(super) fn read<'d>(
     map: &Map<'d>,
-    root: &Path,
+    disk: &Disk,
 ) -> Option<(CommandSettings, Vec<Located<'d, Use>>)> {
     let scope = map.required("scope", |at| at.one_of("scope", &Scope::WORDS));
-    let inputs = map.or("inputs", Vec::new(), |at| at.named(|at| input(at, root)));
+    let inputs = map.or("inputs", Vec::new(), |at| at.named(|at| input(at, disk)));
     let outputs = map.required("outputs", |at| at.named(|at| at.path_from(None)));
     let tools = map.required("tools", |at| at.set(tool));
     let env = map.or("env", BTreeMap::new(), environment);
@@ -200,15 +200,15 @@ impl Known<'_> {
 }
 
 /// `sources`, `stage.output`, or a path with a `/` in it.
-fn input(at: At<'_>, root: &Path) -> Option<InputRef> {
+fn input(at: At<'_>, disk: &Disk) -> Option<InputRef> {
     let text = at.text()?;
     if text == "sources" {
         return Some(InputRef::Sources);
     }
     if text.contains('/') {
         let path = at.path_from(None)?;
-        let kind = if path.under(root).is_dir() { Kind::Directory } else { Kind::File };
-        at.must_exist(root, &path, kind)?;
+        let kind = if disk.is_dir(path.as_str()) { Kind::Directory } else { Kind::File };
+        at.must_exist(disk, &path, kind)?;
         return Some(InputRef::File(path));
     }
     if let Some((stage, output)) = text.split_once('.')

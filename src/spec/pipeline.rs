@@ -3,7 +3,6 @@
 //! Knows nothing of submissions: selectors are checked for form here and for sense by the caller.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::glob::Selector;
 use super::needs;
@@ -11,6 +10,7 @@ use super::reader::{At, Located};
 use super::stage::{self, Stage};
 use super::yaml::Document;
 use crate::diag::nearest;
+use crate::disk::Disk;
 use crate::name::{Name, RelPath};
 
 /// One pipeline, checked.
@@ -44,7 +44,7 @@ pub struct FlagSet {
 /// Reads one pipeline file. Everything wrong is reported to the document; `selected` may add to that.
 pub(super) fn read(
     doc: &Document,
-    root: &Path,
+    disk: &Disk,
     name: &Name,
     file: &RelPath,
     selected: impl Fn(&Located<'_, Selector>),
@@ -61,7 +61,7 @@ pub(super) fn read(
     let flag_sets = map.or("flag_sets", Vec::new(), |at| at.named(flag_set));
     let flag_set_names = map.get("flag_sets").map_or_else(Vec::new, At::keys);
     let stages = map.required("stages", |at| {
-        let stages = at.named(|at| stage::read(at, root))?;
+        let stages = at.named(|at| stage::read(at, disk))?;
         if at.keys().is_empty() {
             at.error("bad-value", "a pipeline has at least one stage", "", |d| d);
             return None;

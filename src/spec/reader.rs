@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::path::Path;
 use std::str::FromStr;
 
 use super::quantity;
 use super::tree::{Node, Value};
 use super::yaml::Document;
 use crate::diag::{Diagnostic, nearest};
+use crate::disk::Disk;
 use crate::name::{Name, RelPath};
 
 /// A value in a document, with the key that holds it.
@@ -222,16 +222,15 @@ impl<'d> At<'d> {
     }
 
     /// Checks that a file or directory of the workspace is there.
-    pub(super) fn must_exist(self, root: &Path, path: &RelPath, kind: Kind) -> Option<()> {
-        let full = path.under(root);
+    pub(super) fn must_exist(self, disk: &Disk, path: &RelPath, kind: Kind) -> Option<()> {
         let (word, fine) = match kind {
-            Kind::File => ("file", full.is_file()),
-            Kind::Directory => ("directory", full.is_dir()),
+            Kind::File => ("file", disk.is_file(path.as_str())),
+            Kind::Directory => ("directory", disk.is_dir(path.as_str())),
         };
         if fine {
             return Some(());
         }
-        let near = siblings(&full, kind);
+        let near = siblings(disk, path, kind);
         self.error(
             "missing-file",
             format!("there is no {word} `{path}`"),
@@ -319,18 +318,8 @@ fn unknown_code(what: &str) -> &'static str {
 }
 
 /// Names beside a missing path, for a suggestion.
-fn siblings(missing: &Path, kind: Kind) -> Vec<String> {
-    let entries = missing.parent().and_then(|d| std::fs::read_dir(d).ok());
-    let fits = |e: &std::fs::DirEntry| {
-        e.file_type().is_ok_and(|t| if kind == Kind::File { t.is_file() } else { t.is_dir() })
-    };
-    let mut names: Vec<String> = entries
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok)
-        .filter(fits)
-        .filter_map(|e| e.file_name().into_string().ok())
-        .collect();
-    names.sort();
-    names
+fn siblings(disk: &Disk, missing: &RelPath, kind: Kind) -> Vec<String> {
+    let directory = missing.as_str().rsplit_once('/').map_or("", |(directory, _)| directory);
+    let fits = |t: std::fs::FileType| if kind == Kind::File { t.is_file() } else { t.is_dir() };
+    disk.list(directory, fits).unwrap_or_default()
 }

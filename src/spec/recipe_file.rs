@@ -5,7 +5,6 @@
 //! their values, so that one recipe serves all parameter sets of a package.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 use super::fields::Map;
@@ -13,6 +12,7 @@ use super::reader::{At, Kind, Located};
 use super::recipe::{Api, Generator, Helper, KatSettings, Library, Patch, Recipe};
 use super::submission::{Place, Source, known_instance};
 use crate::diag::nearest;
+use crate::disk::Disk;
 use crate::name::{Name, RelPath};
 
 /// What one place of the manifest states; what it leaves out is `None`.
@@ -76,11 +76,11 @@ pub(super) fn read(
         }
     };
     let tree = match source {
-        Some(Source::Directory { path }) => Some(path.under(place.root)),
+        Some(Source::Directory { path }) => Some(Tree { disk: place.disk, path }),
         Some(Source::Archive { .. } | Source::Crate { .. }) | None => None,
     };
     let finished = drafts.into_iter().filter_map(|(name, own)| {
-        let recipe = merge(&defaults, own).finish(&name, map.at(), tree.as_deref())?;
+        let recipe = merge(&defaults, own).finish(&name, map.at(), tree)?;
         Some((name, recipe))
     });
     Some(finished.collect())
@@ -193,7 +193,7 @@ fn patch(at: At<'_>, place: &Place<'_>) -> Option<Patch> {
     let replaces = map.required("replaces", At::text);
     let with = map.required("with", |at| {
         let path = at.path_from(Some(place.dir))?;
-        at.must_exist(place.root, &path, Kind::File)?;
+        at.must_exist(place.disk, &path, Kind::File)?;
         Some(path)
     });
     let why = map.required("why", At::text);
@@ -281,7 +281,7 @@ fn merge<'d>(defaults: &Draft<'d>, own: Draft<'d>) -> Draft<'d> {
 impl<'d> Draft<'d> {
     /// Replaces the variables and puts the defaults of the program where nothing is stated. When the source tree is
     /// at hand, what the recipe names in it must be there.
-    fn finish(mut self, instance: &Name, whole: At<'d>, tree: Option<&Path>) -> Option<Recipe> {
+    fn finish(mut self, instance: &Name, whole: At<'d>, tree: Option<Tree<'_>>) -> Option<Recipe> {
         self.vars.insert("instance".to_owned(), instance.to_string());
         let vars = self.vars;
         let one = |text: Option<Located<'d, String>>| match text {
@@ -298,7 +298,7 @@ impl<'d> Draft<'d> {
         let directory_at = self.directory.as_ref().map_or(whole, |d| d.at);
         let directory = one(self.directory).map(Option::unwrap_or_default);
         let directory = directory.and_then(|text| directory_inside(&text, directory_at, tree));
-        let inside = |texts: Option<Texts<'d>>, default: &[&str], tree: Option<&Path>| {
+        let inside = |texts: Option<Texts<'d>>, default: &[&str], tree: Option<Tree<'_>>| {
             if let (Some(texts), Some(directory)) = (&texts, &directory) {
                 for text in texts {
                     file_inside(text.at, &fill(text, &vars)?, directory, tree)?;
@@ -393,15 +393,29 @@ fn fill(text: &Located<'_, String>, vars: &BTreeMap<String, String>) -> Option<S
     Some(out)
 }
 
+/// A source tree that is at hand.
+#[derive(Clone, Copy)]
+struct Tree<'a> {
+    disk: &'a Disk,
+    path: &'a RelPath,
+}
+
+impl Tree<'_> {
+    /// The path from the workspace's root of one inside the tree; of the tree itself for an empty one.
+    fn at(self, inside: &str) -> String {
+        if inside.is_empty() { self.path.to_string() } else { format!("{}/{inside}", self.path) }
+    }
+}
+
 /// The instance's directory, without `/` at its end: inside the source tree, and there if the tree is at hand.
-fn directory_inside(text: &str, at: At<'_>, tree: Option<&Path>) -> Option<String> {
+fn directory_inside(text: &str, at: At<'_>, tree: Option<Tree<'_>>) -> Option<String> {
     let text = text.trim_end_matches('/');
     if !text.is_empty() && text.parse::<RelPath>().is_err() {
         let message = format!("`{text}` is not a directory inside the source tree");
         at.error("bad-value", message, "", |d| d);
         return None;
     }
-    if tree.is_some_and(|tree| !tree.join(text).is_dir()) {
+    if tree.is_some_and(|tree| !tree.disk.is_dir(&tree.at(text))) {
         let message = format!("there is no directory `{text}` in the source tree");
         at.error("missing-file", message, "", |d| d);
         return None;
@@ -410,13 +424,14 @@ fn directory_inside(text: &str, at: At<'_>, tree: Option<&Path>) -> Option<Strin
 }
 
 /// Refuses a path that leaves the source tree, and one without wildcards that is not there if the tree is at hand.
-fn file_inside(at: At<'_>, path: &str, directory: &str, tree: Option<&Path>) -> Option<()> {
+fn file_inside(at: At<'_>, path: &str, directory: &str, tree: Option<Tree<'_>>) -> Option<()> {
     let Some(resolved) = resolve(directory, path) else {
         let message = format!("`{path}` leaves the source tree");
         at.error("bad-value", message, format!("relative to `{directory}`"), |d| d);
         return None;
     };
-    let there = |tree: &Path| path.contains(['*', '?']) || tree.join(&resolved).is_file();
+    let there =
+        |tree: Tree<'_>| path.contains(['*', '?']) || tree.disk.is_file(&tree.at(&resolved));
     if tree.is_none_or(there) {
         return Some(());
     }

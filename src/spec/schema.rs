@@ -34,6 +34,7 @@ mod tests {
 
     use super::*;
     use crate::diag::Diagnostic;
+    use crate::disk::Disk;
     use crate::spec::yaml::Document;
     use crate::spec::{pipeline, submission, system};
 
@@ -63,11 +64,11 @@ mod tests {
     /// with the key that lacks them.
     fn reader_fields(kind: &str, text: &str) -> (BTreeSet<String>, BTreeSet<(String, String)>) {
         let doc = Document::parse("x", text.as_bytes()).unwrap();
-        let (root, name) = (Path::new("/nonexistent"), "x".parse().unwrap());
+        let (disk, name) = (Disk::new(Path::new("/nonexistent")), "x".parse().unwrap());
         let file = "kems/x".parse().unwrap();
         match kind {
-            "pipeline" => drop(pipeline::read(&doc, root, &name, &file, |_| {})),
-            "submission" => drop(submission::read(&doc, root, &name, &file, None)),
+            "pipeline" => drop(pipeline::read(&doc, &disk, &name, &file, |_| {})),
+            "submission" => drop(submission::read(&doc, &disk, &name, &file, None)),
             _ => drop(system::read(&doc, &name, &file)),
         }
         let errors = doc.take_errors();

@@ -4,12 +4,12 @@
 //! a reader, and a line in [`StageKind::WORDS`].
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 use super::command::{self, CommandSettings};
 use super::fields::{Fields, Map};
 use super::reader::{At, Located};
+use crate::disk::Disk;
 use crate::name::Name;
 use crate::result::KEM_OPERATIONS;
 
@@ -212,7 +212,7 @@ pub(super) struct Draft<'d> {
 }
 
 /// Reads one stage.
-pub(super) fn read<'d>(at: At<'d>, root: &Path) -> Option<Draft<'d>> {
+pub(super) fn read<'d>(at: At<'d>, disk: &Disk) -> Option<Draft<'d>> {
     let map = at.map()?;
     let words = StageKind::WORDS.map(|word| (word, word));
     let kind = map.required("kind", |at| at.one_of("stage kind", &words));
@@ -235,7 +235,7 @@ pub(super) fn read<'d>(at: At<'d>, root: &Path) -> Option<Draft<'d>> {
         "profile" => profile(&map),
         "sizes" => Some(StageKind::Sizes),
         "report" => report(&map),
-        _ => command::read(&map, root).map(|(settings, from)| {
+        _ => command::read(&map, disk).map(|(settings, from)| {
             uses = from;
             StageKind::Command(settings)
         }),

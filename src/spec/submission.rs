@@ -5,7 +5,6 @@
 //! beside it are there. Archives are not looked for: an absent one is not an error of the manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use super::fields::Map;
 use super::kat_manifest;
@@ -14,6 +13,7 @@ use super::recipe::Recipe;
 use super::recipe_file;
 use super::yaml::Document;
 use crate::diag::nearest;
+use crate::disk::Disk;
 use crate::name::{Name, RelPath};
 use crate::result::KatExpectation;
 
@@ -205,7 +205,7 @@ pub enum Source {
 /// Reads one manifest. Everything wrong is reported to the document.
 pub(super) fn read(
     doc: &Document,
-    root: &Path,
+    disk: &Disk,
     id: &Name,
     dir: &RelPath,
     flag_sets: Option<&BTreeSet<Name>>,
@@ -223,7 +223,7 @@ pub(super) fn read(
     let instances = instances
         .map(|named| named.into_iter().map(|n| (n.name, n.value)).collect::<BTreeMap<_, _>>());
     let named = map.get("instances").filter(|at| !at.is_nothing()).map(At::keys);
-    let place = Place { root, dir, instances: named.unwrap_or_default(), flag_sets };
+    let place = Place { disk, dir, instances: named.unwrap_or_default(), flag_sets };
     let implementations =
         map.required("implementations", |at| at.named(|at| implementation(at, &place)));
     map.finish();
@@ -251,10 +251,10 @@ pub(super) fn read(
 /// Adds what stands beside the manifest: `kat.sha256` and `kat.vectors.json`.
 fn read_beside(submission: &mut Submission, doc: &Document, place: &Place<'_>) {
     let beside =
-        |name: &str| submission.dir.join(name).ok().filter(|p| p.under(place.root).exists());
+        |name: &str| submission.dir.join(name).ok().filter(|p| place.disk.exists(p.as_str()));
     submission.vectors = beside("kat.vectors.json");
     let Some(file) = beside("kat.sha256") else { return };
-    let errors = match super::read_file(place.root, &file) {
+    let errors = match super::read_file(place.disk, &file) {
         Err(diagnostic) => vec![diagnostic],
         Ok(bytes) => {
             let (kat, errors) = kat_manifest::read(file.as_str(), &bytes, &place.instances);
@@ -267,7 +267,7 @@ fn read_beside(submission: &mut Submission, doc: &Document, place: &Place<'_>) {
 
 /// What the readers of parts need to know of the whole.
 pub(super) struct Place<'a> {
-    pub(super) root: &'a Path,
+    pub(super) disk: &'a Disk,
     pub(super) dir: &'a RelPath,
     /// Names of the instances, also of those that could not be read; empty when there is no telling.
     pub(super) instances: Vec<&'a str>,
@@ -377,7 +377,7 @@ fn source(at: At<'_>, place: &Place<'_>) -> Option<Source> {
 
 fn directory(at: At<'_>, place: &Place<'_>) -> Option<Source> {
     let path = at.path_from(Some(place.dir))?;
-    at.must_exist(place.root, &path, Kind::Directory)?;
+    at.must_exist(place.disk, &path, Kind::Directory)?;
     Some(Source::Directory { path })
 }
 

@@ -11,7 +11,7 @@ use crate::diag::nearest;
 use crate::name::{Name, RelPath};
 
 /// One bench machine, checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct System {
     /// Name of its file without `.yaml`.
     pub id: Name,

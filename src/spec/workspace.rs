@@ -4,7 +4,6 @@
 //! all errors. Nothing outside the root is read, and nothing is written.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::glob::Selector;
@@ -14,6 +13,7 @@ use super::submission::{self, Submission};
 use super::system::{self, System};
 use super::yaml::{Document, MAX_BYTES};
 use crate::diag::{Diagnostic, Diagnostics, nearest};
+use crate::disk::Disk;
 use crate::name::{Name, RelPath};
 
 /// Everything that people have declared.
@@ -21,6 +21,8 @@ use crate::name::{Name, RelPath};
 pub struct Workspace {
     /// The directory that holds `pipelines/` and `kems/`.
     pub root: PathBuf,
+    /// The same, noting what planning looks at.
+    pub disk: Disk,
     /// `kems/*/submission.yaml` by directory name.
     pub submissions: BTreeMap<Name, Submission>,
     /// `pipelines/*.yaml` by file name.
@@ -35,37 +37,66 @@ impl Workspace {
     /// # Errors
     /// Everything that is wrong in any of them.
     pub fn load(root: &Path) -> Result<Self, Diagnostics> {
+        let disk = Disk::new(root);
         let mut errors = Diagnostics::default();
-        let mut workspace = Self {
-            root: root.to_owned(),
-            submissions: BTreeMap::new(),
-            pipelines: BTreeMap::new(),
-            systems: BTreeMap::new(),
-        };
-        let manifests = manifests(root, &mut errors);
+        let manifests = manifests(&disk, &mut errors);
         let ids: Vec<&str> = manifests.iter().map(|(id, _)| id.as_str()).collect();
-        for (name, file) in yaml_files(root, "pipelines", &mut errors) {
-            let read = with_document(root, &file, &mut errors, |doc| {
-                pipeline::read(doc, root, &name, &file, |s| known_submission(s, &ids))
+        Self::read(disk.clone(), &ids, &manifests, errors)
+    }
+
+    /// Reads pipelines, systems and the manifests of some submissions; the others are known to be there and in order,
+    /// and stay out of the result.
+    ///
+    /// # Errors
+    /// Everything that is wrong in what is read.
+    pub fn load_part(root: &Path, all: &[&str], some: &[&str]) -> Result<Self, Diagnostics> {
+        let mut errors = Diagnostics::default();
+        let mut manifests = Vec::new();
+        for id in some {
+            manifests.extend(named(id, &format!("kems/{id}/submission.yaml"), &mut errors));
+        }
+        Self::read(Disk::new(root), all, &manifests, errors)
+    }
+
+    fn read(
+        disk: Disk,
+        ids: &[&str],
+        manifests: &[(Name, RelPath)],
+        mut errors: Diagnostics,
+    ) -> Result<Self, Diagnostics> {
+        let mut pipelines = BTreeMap::new();
+        for (name, file) in yaml_files(&disk, "pipelines", &mut errors) {
+            let read = with_document(&disk, &file, &mut errors, |doc| {
+                pipeline::read(doc, &disk, &name, &file, |s| known_submission(s, ids))
             });
-            workspace.pipelines.extend(read.map(|pipeline| (name, pipeline)));
+            pipelines.extend(read.map(|pipeline| (name, pipeline)));
         }
         let flag_sets: BTreeSet<Name> =
-            workspace.pipelines.values().flat_map(|p| p.flag_sets.keys().cloned()).collect();
+            pipelines.values().flat_map(|p: &Pipeline| p.flag_sets.keys().cloned()).collect();
         // A pipeline that cannot be read may have the flag set that a recipe names.
         let flag_sets = Some(&flag_sets).filter(|_| errors.is_empty());
-        for (id, file) in &manifests {
+        let mut submissions = BTreeMap::new();
+        for (id, file) in manifests {
             let Some(dir) = file.parent() else { continue };
-            let read = with_document(root, file, &mut errors, |doc| {
-                submission::read(doc, root, id, &dir, flag_sets)
+            disk.on_behalf_of(id.as_str());
+            let read = with_document(&disk, file, &mut errors, |doc| {
+                submission::read(doc, &disk, id, &dir, flag_sets)
             });
-            workspace.submissions.extend(read.map(|submission| (id.clone(), submission)));
+            submissions.extend(read.map(|submission| (id.clone(), submission)));
         }
-        for (id, file) in yaml_files(root, "systems", &mut errors) {
-            let read = with_document(root, &file, &mut errors, |doc| system::read(doc, &id, &file));
-            workspace.systems.extend(read.map(|system| (id, system)));
+        disk.on_behalf_of("");
+        let mut systems = BTreeMap::new();
+        for (id, file) in yaml_files(&disk, "systems", &mut errors) {
+            let read =
+                with_document(&disk, &file, &mut errors, |doc| system::read(doc, &id, &file));
+            systems.extend(read.map(|system| (id, system)));
         }
-        if errors.is_empty() { Ok(workspace) } else { Err(errors) }
+        let root = disk.root().to_owned();
+        if errors.is_empty() {
+            Ok(Self { root, disk, submissions, pipelines, systems })
+        } else {
+            Err(errors)
+        }
     }
 
     /// The nearest directory, upwards from `from`, that holds `pipelines/` and `kems/`.
@@ -94,12 +125,12 @@ fn known_submission(selector: &Located<'_, Selector>, known: &[&str]) {
 
 /// Reads a file as YAML and hands it to a reader; all errors go to the collection.
 fn with_document<T>(
-    root: &Path,
+    disk: &Disk,
     file: &RelPath,
     errors: &mut Diagnostics,
     read: impl FnOnce(&Document) -> Option<T>,
 ) -> Option<T> {
-    let doc = read_file(root, file).and_then(|bytes| Document::parse(file.as_str(), &bytes));
+    let doc = read_file(disk, file).and_then(|bytes| Document::parse(file.as_str(), &bytes));
     match doc {
         Ok(doc) => {
             let value = read(&doc);
@@ -114,27 +145,17 @@ fn with_document<T>(
 }
 
 /// The bytes of a file, one more than the limit at most, so that what is too big is seen to be so.
-pub(super) fn read_file(root: &Path, file: &RelPath) -> Result<Vec<u8>, Diagnostic> {
-    let refuse = |why: String| {
-        Diagnostic::new("unreadable", format!("cannot read the file: {why}")).in_file(file.as_str())
-    };
-    let path = file.under(root);
-    // A FIFO or a device would be waited for.
-    if path.metadata().is_ok_and(|m| !m.is_file()) {
-        return Err(refuse("it is not a regular file".to_owned()));
-    }
-    let mut bytes = Vec::new();
+pub(super) fn read_file(disk: &Disk, file: &RelPath) -> Result<Vec<u8>, Diagnostic> {
     let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX) + 1;
-    std::fs::File::open(path)
-        .and_then(|f| f.take(limit).read_to_end(&mut bytes))
-        .map_err(|e| refuse(e.to_string()))?;
-    Ok(bytes)
+    disk.read(file.as_str(), limit).map_err(|why| {
+        Diagnostic::new("unreadable", format!("cannot read the file: {why}")).in_file(file.as_str())
+    })
 }
 
 /// `<directory>/*.yaml` with their names, sorted. A missing directory holds none.
-fn yaml_files(root: &Path, directory: &str, errors: &mut Diagnostics) -> Vec<(Name, RelPath)> {
+fn yaml_files(disk: &Disk, directory: &str, errors: &mut Diagnostics) -> Vec<(Name, RelPath)> {
     let mut files = Vec::new();
-    for entry in entries(root, directory, errors) {
+    for entry in entries(disk, directory, errors) {
         let path = format!("{directory}/{entry}");
         if let Some(stem) = entry.strip_suffix(".yaml").filter(|s| !s.starts_with('.')) {
             files.extend(named(stem, &path, errors));
@@ -147,14 +168,16 @@ fn yaml_files(root: &Path, directory: &str, errors: &mut Diagnostics) -> Vec<(Na
 }
 
 /// `kems/*/submission.yaml` with the names of their directories, sorted.
-fn manifests(root: &Path, errors: &mut Diagnostics) -> Vec<(Name, RelPath)> {
+fn manifests(disk: &Disk, errors: &mut Diagnostics) -> Vec<(Name, RelPath)> {
     let mut files = Vec::new();
-    for entry in entries(root, "kems", errors) {
+    for entry in entries(disk, "kems", errors) {
         let path = format!("kems/{entry}/submission.yaml");
-        if root.join(&path).exists() {
+        disk.on_behalf_of(&entry);
+        if disk.exists(&path) {
             files.extend(named(&entry, &path, errors));
         }
     }
+    disk.on_behalf_of("");
     files
 }
 
@@ -167,24 +190,15 @@ fn named(name: &str, path: &str, errors: &mut Diagnostics) -> Option<(Name, RelP
         .ok()
 }
 
-fn entries(root: &Path, directory: &str, errors: &mut Diagnostics) -> Vec<String> {
-    let path = root.join(directory);
-    if !path.exists() {
+fn entries(disk: &Disk, directory: &str, errors: &mut Diagnostics) -> Vec<String> {
+    if !disk.exists(directory) {
         return Vec::new();
     }
-    let mut names = Vec::new();
-    let listing = std::fs::read_dir(path).and_then(|entries| {
-        for entry in entries {
-            names.push(entry?.file_name().to_string_lossy().into_owned());
-        }
-        Ok(())
-    });
-    if let Err(e) = listing {
+    disk.list(directory, |_| true).unwrap_or_else(|e| {
         let message = format!("cannot list the directory: {e}");
         errors.push(Diagnostic::new("unreadable", message).in_file(directory));
-    }
-    names.sort();
-    names
+        Vec::new()
+    })
 }
 
 #[cfg(test)]

@@ -99,9 +99,9 @@ impl<'a> Planner<'a> {
         for (name, input) in &settings.inputs {
             match input {
                 InputRef::File(path) => {
-                    let full = path.under(&self.workspace.root);
-                    if full.is_dir() {
-                        let listed = crate::source::directory(&self.workspace.root, path);
+                    let disk = &self.workspace.disk;
+                    if disk.is_dir(path.as_str()) {
+                        let listed = crate::source::directory(disk, path);
                         for (below, source) in listed.unwrap_or_default() {
                             spec.inputs.insert(input_path(&format!("{name}/{below}")), source);
                         }

@@ -7,16 +7,18 @@ mod command;
 mod instance;
 mod report;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use self::instance::Planned;
 use crate::action::{ActionLimits, ActionSpec, NodeId, Source};
+use crate::artifact::Artifact;
 use crate::c_sources;
-use crate::digest::SystemId;
+use crate::digest::{ActionKey, SystemId};
 use crate::name::Name;
 use crate::plan::{Plan, PlanBuilder, PlanError, Unavailable};
 use crate::procedure;
+use crate::record::Finding;
 use crate::source::{self, Files};
 use crate::spec::{Implementation, Limits, Pipeline, Recipe, Selector, Submission, Workspace};
 
@@ -33,6 +35,36 @@ pub struct Request<'a> {
     pub rounds: &'a BTreeMap<String, u32>,
     /// Where pinned packages are looked up.
     pub packages: &'a dyn source::Packages,
+    /// Submissions whose actions need no planning, since nothing they depend on has moved; they are not in the workspace.
+    pub standing: &'a BTreeMap<Name, StandingRow>,
+}
+
+/// What the plan needs of a submission that stands as it was.
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize)]
+pub struct StandingRow {
+    /// Its row of the index, as JSON; none when it is not part of the pipeline.
+    pub row: Option<String>,
+    /// Its pages, in the order of the report stages.
+    pub pages: Vec<StandingPage>,
+    /// What of it is not there.
+    pub unavailable: Vec<Unavailable>,
+    /// Whether one of its actions uses the measuring programs.
+    pub drivers: bool,
+}
+
+/// A page that stands as it was.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct StandingPage {
+    /// Directory below the pages folder.
+    pub directory: String,
+    /// The action that rendered it.
+    pub label: String,
+    /// The key of its record.
+    pub key: ActionKey,
+    /// What the record has.
+    pub outputs: BTreeMap<String, Artifact>,
+    /// What is to be looked at.
+    pub findings: Vec<Finding>,
 }
 
 /// The measuring system as pages show it.
@@ -107,9 +139,16 @@ pub fn plan(
         Planner { workspace, pipeline, request, builder: PlanBuilder::default(), drivers: None };
     let mut rows = Vec::new();
     let mut all = Vec::new();
-    for submission in workspace.submissions.values() {
+    let ids: BTreeSet<&Name> =
+        workspace.submissions.keys().chain(request.standing.keys()).collect();
+    for id in ids {
+        let Some(submission) = workspace.submissions.get(id) else {
+            rows.extend(planner.stand(&request.standing[id]));
+            continue;
+        };
         let mut measured: Vec<Planned<'_>> = Vec::new();
         let mut touched = false;
+        workspace.disk.on_behalf_of(submission.id.as_str());
         for implementation in submission.implementations.values() {
             let wanted: Vec<&Name> = implementation
                 .recipes
@@ -121,7 +160,7 @@ pub fn plan(
             }
             touched = true;
             let files =
-                source::files(&workspace.root, request.packages, submission, implementation);
+                source::files(&workspace.disk, request.packages, submission, implementation);
             match source::ready(submission, implementation, files) {
                 Err(row) => planner.builder.unavailable.push(row),
                 Ok(files) => measured.extend(planner.plan_implementation(
@@ -135,10 +174,13 @@ pub fn plan(
         if touched {
             let each: Vec<&Planned<'_>> = measured.iter().collect();
             planner.plan_submission_commands(&each);
-            rows.push(planner.plan_page(submission, &each));
+            let row = planner.plan_page(submission, &each);
+            planner.builder.rows.insert(submission.id.to_string(), json(&row.row));
+            rows.push(row);
         }
         all.extend(measured);
     }
+    workspace.disk.on_behalf_of("");
     planner.plan_once_commands(&all);
     if rows.is_empty() {
         let texts: Vec<String> = request.selectors.iter().map(ToString::to_string).collect();

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::instance::Planned;
-use super::{Planner, input_path};
-use crate::action::{NodeId, Source};
-use crate::plan::{PageSlot, absent};
+use super::{Planner, StandingRow, input_path};
+use crate::action::{ActionSpec, NodeId, Source};
+use crate::plan::{PageSlot, Stand, absent};
 use crate::procedure;
 use crate::procedure::{IndexParams, PageParams};
 use crate::report::Format;
@@ -22,7 +22,7 @@ use crate::spec::{self, ReportFormat, Stage, StageKind, Submission};
 
 /// One submission's row of the index.
 pub(super) struct PageRow {
-    row: IndexRow,
+    pub(super) row: IndexRow,
     node: Option<NodeId>,
 }
 
@@ -90,6 +90,29 @@ impl<'a> Planner<'a> {
             }
         }
         PageRow { row, node: last }
+    }
+
+    /// Takes a submission over as it stood: what is not there of it, its row, and its last page as a settled node.
+    pub(super) fn stand(&mut self, standing: &StandingRow) -> Option<PageRow> {
+        self.builder.unavailable.extend(standing.unavailable.iter().cloned());
+        if standing.drivers {
+            self.drivers();
+        }
+        let row = serde_json::from_str(standing.row.as_deref()?).ok()?;
+        let node = standing.pages.last().map(|page| {
+            let stage = Arc::from(page.label.rsplit('/').next().unwrap_or_default());
+            let mut spec = ActionSpec::new(page.label.clone(), &stage, procedure::PAGE);
+            spec.outputs = page.outputs.keys().map(|name| name.clone().into()).collect();
+            let node = self.builder.add(spec);
+            self.builder.standing.push(Stand {
+                node,
+                key: page.key,
+                outputs: page.outputs.clone(),
+                findings: page.findings.clone(),
+            });
+            node
+        });
+        Some(PageRow { row, node })
     }
 
     fn plan_one_page(

@@ -36,6 +36,8 @@ pub(super) struct Index {
     pending: BTreeSet<ActionKey>,
     /// Order of the last commit known.
     last_committed: u64,
+    /// Another number whenever a saved index has other entries than the one before; 0 when there is no file.
+    generation: u64,
     /// Last record of each label, made when first asked for.
     labels: Option<BTreeMap<String, (u64, ActionKey)>>,
 }
@@ -43,7 +45,7 @@ pub(super) struct Index {
 impl Index {
     /// Loads the file; an unusable one is an empty index, which [`Index::refresh`] fills.
     pub(super) fn load(layout: &Layout) -> Self {
-        let table = Table::load(&layout.index(), "index");
+        let table = Table::load(&layout.index(), "index 2");
         let mut shards: Vec<Stamp> = table
             .head()
             .chunks_exact(16)
@@ -55,7 +57,10 @@ impl Index {
             })
             .collect();
         // The order of the last commit stands after the shards.
-        let last_committed = if shards.len() == 257 { shards[256].0.cast_unsigned() } else { 0 };
+        let (last_committed, generation) = match shards.get(256) {
+            Some(last) => (last.0.cast_unsigned(), last.1.cast_unsigned()),
+            None => (0, 0),
+        };
         shards.resize(256, UNTRUSTED);
         Self {
             table,
@@ -63,8 +68,21 @@ impl Index {
             shards_changed: false,
             pending: BTreeSet::new(),
             last_committed,
+            generation,
             labels: None,
         }
+    }
+
+    /// A number that stands for the set of records known, as long as it is the saved one: another process that loads
+    /// the same number without finding anything new has the same records.
+    pub(super) fn generation(&self) -> Option<u64> {
+        let clean = self.generation != 0 && self.pending.is_empty() && !self.table.is_changed();
+        clean.then_some(self.generation)
+    }
+
+    /// Whether a record is known.
+    pub(super) fn has(&self, key: ActionKey) -> bool {
+        self.table.get(key.digest().as_bytes()).is_some()
     }
 
     /// Brings the index up to what the record directories hold. `now_ns` is read before.
@@ -208,14 +226,18 @@ impl Index {
             return Ok(());
         }
         // What other processes filed since is listed now; saved stamps never cover what was not seen.
-        self.refresh(layout, session.now_ns())?;
+        let now_ns = session.now_ns();
+        self.refresh(layout, now_ns)?;
+        if self.table.is_changed() || self.generation == 0 {
+            self.generation = u64::try_from(now_ns).unwrap_or(0).max(self.generation + 1);
+        }
         let mut head = Vec::with_capacity(257 * 16);
         for stamp in &self.shards {
             head.extend(stamp.0.to_le_bytes());
             head.extend(stamp.1.to_le_bytes());
         }
         head.extend(self.last_committed.to_le_bytes());
-        head.extend([0; 8]);
+        head.extend(self.generation.to_le_bytes());
         self.table.save(session, &layout.index(), &head)?;
         self.shards_changed = false;
         Ok(())

@@ -21,6 +21,7 @@ mod records;
 mod references;
 mod runs;
 mod session;
+mod standing;
 mod stat_cache;
 mod table;
 mod tree_rules;
@@ -30,7 +31,7 @@ mod verify;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::digest::{ActionKey, BlobId, TreeId};
 
@@ -42,6 +43,7 @@ pub use pending::Recovery;
 pub use records::Hit;
 pub use runs::{Run, RunEnd, RunLine, RunLog, RunStart, RunSummary};
 pub use session::Scratch;
+pub use standing::{Seen, Standing};
 pub use verify::VerifyReport;
 
 use index::Index;
@@ -57,7 +59,8 @@ pub struct Store {
     boot: String,
     recovery: Recovery,
     index: RwLock<Index>,
-    stat_cache: RwLock<StatCache>,
+    /// Loaded when first asked for: a run that finds nothing to do does without.
+    stat_cache: OnceLock<RwLock<StatCache>>,
     /// Serialises flushes of this process.
     flushing: Mutex<()>,
     /// Something was written that no `syncfs` has covered yet.
@@ -87,14 +90,13 @@ impl Store {
         let mut index = Index::load(&layout);
         index.refresh(&layout, session.now_ns())?;
         let unsynced = index.adopt_pending(&layout, &boot)?;
-        let stat_cache = StatCache::load(&layout, &boot);
         Ok(Self {
             layout,
             session,
             boot,
             recovery,
             index: RwLock::new(index),
-            stat_cache: RwLock::new(stat_cache),
+            stat_cache: OnceLock::new(),
             flushing: Mutex::new(()),
             unsynced: AtomicBool::new(unsynced),
             paranoid: AtomicBool::new(false),
@@ -141,11 +143,15 @@ impl Store {
     }
 
     fn stat_cache(&self) -> RwLockReadGuard<'_, StatCache> {
-        self.stat_cache.read().unwrap_or_else(PoisonError::into_inner)
+        self.loaded_stat_cache().read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stat_cache_mut(&self) -> RwLockWriteGuard<'_, StatCache> {
-        self.stat_cache.write().unwrap_or_else(PoisonError::into_inner)
+        self.loaded_stat_cache().write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn loaded_stat_cache(&self) -> &RwLock<StatCache> {
+        self.stat_cache.get_or_init(|| RwLock::new(StatCache::load(&self.layout, &self.boot)))
     }
 
     fn note_unsynced(&self) {

@@ -62,7 +62,10 @@ impl Store {
     /// Writes what can be rebuilt.
     pub(super) fn save_caches(&self) -> Result<(), StoreError> {
         self.index_mut().save(&self.layout, &self.session)?;
-        self.stat_cache_mut().save(&self.layout, &self.session)
+        match self.stat_cache.get() {
+            Some(_) => self.stat_cache_mut().save(&self.layout, &self.session),
+            None => Ok(()),
+        }
     }
 
     fn sync_and_move(&self) -> Result<(), StoreError> {

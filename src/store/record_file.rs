@@ -24,11 +24,16 @@ pub(super) struct Summary {
     /// Inode of the record file, which changes when another takes its place.
     pub(super) inode: u64,
     pub(super) wall_ns: u64,
+    /// Of the record file.
+    pub(super) digest: Digest,
     pub(super) findings: u32,
     pub(super) label: String,
     /// Sorted by name.
     pub(super) outputs: Vec<(String, Artifact)>,
 }
+
+/// Where the label starts in the form that the index has.
+const LABEL_AT: usize = 3 * 8 + 32 + 4;
 
 #[derive(serde::Deserialize)]
 struct WireCommitted {
@@ -58,7 +63,7 @@ pub(super) fn read(path: &Path, key: ActionKey) -> Option<(Record, Summary)> {
     if record.key != key || record.format != RECORD_FORMAT {
         return None;
     }
-    let summary = Summary::of(&record, committed_in(&text)?, inode);
+    let summary = Summary::of(&record, committed_in(&text)?, inode, &text);
     Some((record, summary))
 }
 
@@ -89,11 +94,12 @@ pub(super) fn list(dir: &Path) -> std::io::Result<BTreeMap<ActionKey, u64>> {
 }
 
 impl Summary {
-    pub(super) fn of(record: &Record, committed: u64, inode: u64) -> Self {
+    pub(super) fn of(record: &Record, committed: u64, inode: u64, text: &[u8]) -> Self {
         Self {
             committed,
             inode,
             wall_ns: record.provenance.wall_ns,
+            digest: Digest::of(text),
             findings: u32::try_from(record.findings.len()).unwrap_or(u32::MAX),
             label: record.label.clone(),
             outputs: record.outputs.iter().map(|(name, a)| (name.clone(), *a)).collect(),
@@ -106,6 +112,7 @@ impl Summary {
         for number in [self.committed, self.inode, self.wall_ns] {
             bytes.extend(number.to_le_bytes());
         }
+        bytes.extend(self.digest.as_bytes());
         bytes.extend(self.findings.to_le_bytes());
         frame(&mut bytes, &self.label);
         for (name, artifact) in &self.outputs {
@@ -120,7 +127,7 @@ impl Summary {
     }
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (label, _) = framed(bytes.get(28..)?)?;
+        let (label, _) = framed(bytes.get(LABEL_AT..)?)?;
         let label = std::str::from_utf8(label).ok()?.to_owned();
         Self::without_label(bytes).map(|summary| Self { label, ..summary })
     }
@@ -130,6 +137,7 @@ impl Summary {
         let (committed, rest) = bytes.split_first_chunk::<8>()?;
         let (inode, rest) = rest.split_first_chunk::<8>()?;
         let (wall_ns, rest) = rest.split_first_chunk::<8>()?;
+        let (digest, rest) = rest.split_first_chunk::<32>()?;
         let (findings, rest) = rest.split_first_chunk::<4>()?;
         let (_, mut rest) = framed(rest)?;
         let mut outputs = Vec::with_capacity(rest.len() / 37);
@@ -150,6 +158,7 @@ impl Summary {
             committed: u64::from_le_bytes(*committed),
             inode: u64::from_le_bytes(*inode),
             wall_ns: u64::from_le_bytes(*wall_ns),
+            digest: Digest::from_bytes(*digest),
             findings: u32::from_le_bytes(*findings),
             label: String::new(),
             outputs,
@@ -164,7 +173,7 @@ impl Summary {
     /// Only the fields that order records by label, without the outputs.
     pub(super) fn label_in(bytes: &[u8]) -> Option<(&str, u64)> {
         let (committed, _) = bytes.split_first_chunk::<8>()?;
-        let (label, _) = framed(bytes.get(28..)?)?;
+        let (label, _) = framed(bytes.get(LABEL_AT..)?)?;
         Some((std::str::from_utf8(label).ok()?, u64::from_le_bytes(*committed)))
     }
 }

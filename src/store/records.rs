@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use super::record_file::{self, Summary};
 use super::{Object, Store, StoreError};
 use crate::artifact::{Artifact, Entry};
-use crate::digest::{ActionKey, BlobId, TreeId};
+use crate::digest::{ActionKey, BlobId, Digest, TreeId};
 use crate::record::{RECORD_FORMAT, Record};
 
 /// What a lookup says: enough to go on with the run.
@@ -34,7 +34,7 @@ impl Store {
         if self.is_paranoid() {
             let Some(record) = self.record(key)? else { return Ok(None) };
             return match self.check_outputs(&record) {
-                Ok(()) => Ok(Some(hit(Summary::of(&record, 0, 0)))),
+                Ok(()) => Ok(Some(hit(Summary::of(&record, 0, 0, &[])))),
                 Err(e) if e.is_lost_content() => Ok(None),
                 Err(e) => Err(e),
             };
@@ -43,6 +43,24 @@ impl Store {
             return Ok(Some(hit(summary)));
         }
         Ok(self.read_record(key).map(|(_, summary)| hit(summary)))
+    }
+
+    /// Whether a result is on record, as far as the index says. When nothing is to be trusted: whether the record's file
+    /// and all it names are, byte for byte, what they were when the record was committed.
+    #[must_use]
+    pub fn has_record(&self, key: ActionKey) -> bool {
+        if !self.is_paranoid() {
+            return self.index().has(key);
+        }
+        let Some(summary) = self.index().find(key) else { return false };
+        let file = fs::read(self.layout.record(key));
+        let artifact = |artifact: &Artifact| match artifact {
+            Artifact::Blob(id) => self.check_blob(*id),
+            Artifact::Tree(id) => self.check_tree(*id),
+        };
+        file.is_ok_and(|text| Digest::of(&text) == summary.digest)
+            && summary.outputs.iter().all(|(_, a)| artifact(a).is_ok())
+            || self.lookup(key).is_ok_and(|hit| hit.is_some())
     }
 
     /// The whole record, read from its file and checked; `None` when there is none that can be used.
@@ -124,10 +142,11 @@ impl Store {
         let mut index = self.index_mut();
         let committed = index.next_committed(self.session.now_ns());
         let mut temp = self.session.temp_file()?;
-        temp.write_all(&record_file::text(record, committed), &place)?;
+        let text = record_file::text(record, committed);
+        temp.write_all(&text, &place)?;
         let inode = temp.inode()?;
         temp.place(&place)?;
-        index.set_pending(record.key, &Summary::of(record, committed, inode));
+        index.set_pending(record.key, &Summary::of(record, committed, inode, &text));
         self.unsynced.store(true, Ordering::Release);
         Ok(())
     }
@@ -183,6 +202,10 @@ impl Store {
     }
 
     fn check_blob(&self, id: BlobId) -> Result<(), StoreError> {
+        // Most are small, and read whole with half the system calls.
+        if fs::metadata(self.layout.blob(id)).is_ok_and(|stat| stat.len() < 1 << 20) {
+            return self.read_blob(id).map(drop);
+        }
         let mut stream = self.open_blob(id)?;
         match std::io::copy(&mut stream, &mut std::io::sink()) {
             Ok(_) => Ok(()),

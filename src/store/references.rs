@@ -54,6 +54,12 @@ impl Store {
         Ok(())
     }
 
+    /// The file of a reference, whether there is one or not.
+    #[must_use]
+    pub fn reference_path(&self, name: &str) -> std::path::PathBuf {
+        self.layout.reference(name)
+    }
+
     /// The blob with an outside name.
     #[must_use]
     pub fn reference(&self, name: &str) -> Option<BlobId> {

@@ -141,6 +141,8 @@ impl Store {
     /// Ends a run: files the keys it relied on, by label, and writes the last line. It keeps its results from
     /// collection for as long as the run is among the last, or has a name.
     ///
+    /// Returns the key list.
+    ///
     /// # Errors
     /// When either cannot be written.
     pub fn end_run(
@@ -148,7 +150,7 @@ impl Store {
         log: &RunLog,
         summary: &RunSummary,
         keys: &BTreeMap<String, ActionKey>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<BlobId, StoreError> {
         let mut text = String::with_capacity(keys.len() * 120);
         for (label, key) in keys {
             text.push_str(&key.to_string());
@@ -157,6 +159,20 @@ impl Store {
             text.push('\n');
         }
         let keys = self.put_bytes(text.as_bytes())?;
+        log.write(&WireLine::End { summary: summary.clone(), keys })?;
+        Ok(keys)
+    }
+
+    /// Ends a run that relied on exactly the keys of an earlier one.
+    ///
+    /// # Errors
+    /// When the line cannot be written.
+    pub fn end_run_like(
+        &self,
+        log: &RunLog,
+        summary: &RunSummary,
+        keys: BlobId,
+    ) -> Result<(), StoreError> {
         log.write(&WireLine::End { summary: summary.clone(), keys })
     }
 

@@ -12,10 +12,11 @@
 //! stamps. It is also blind to writes through a memory map that was made before the hash; a paranoid run reads all.
 
 use std::fs::{self, File, Metadata};
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+use nix::sys::stat::FileStat;
 
 use super::index::TICK_NS;
 use super::layout::Layout;
@@ -24,12 +25,9 @@ use super::table::Table;
 use super::{Store, StoreError};
 use crate::digest::{BlobId, Digest};
 
-/// Files from this size on are hashed by several threads.
-const BIG: u64 = 1 << 20;
-
 /// What `stat` says of a file, as far as it tells versions apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+pub(super) struct Stamp {
     len: u64,
     modified_ns: i64,
     changed_ns: i64,
@@ -38,7 +36,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn of(stat: &Metadata) -> Self {
+    pub(super) fn of(stat: &Metadata) -> Self {
         let nanos =
             |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
         Self {
@@ -50,14 +48,40 @@ impl Stamp {
         }
     }
 
+    /// The same from the system call's own answer.
+    pub(super) fn of_raw(stat: &FileStat) -> Self {
+        let nanos =
+            |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+        Self {
+            len: stat.st_size.cast_unsigned(),
+            modified_ns: nanos(stat.st_mtime, stat.st_mtime_nsec),
+            changed_ns: nanos(stat.st_ctime, stat.st_ctime_nsec),
+            inode: stat.st_ino,
+            device: stat.st_dev,
+        }
+    }
+
     /// Whether a change made at this time or later would show.
-    fn is_settled_at(&self, now_ns: i64) -> bool {
+    pub(super) fn is_settled_at(&self, now_ns: i64) -> bool {
         // A file system that keeps whole seconds, or pairs of them, gives itself away.
         let tick = if self.changed_ns % 1_000_000_000 == 0 { 2_000_000_000 } else { TICK_NS };
         self.changed_ns.saturating_add(tick) < now_ns
     }
 
-    fn to_bytes(self) -> [u8; 40] {
+    /// What [`Stamp::to_bytes`] wrote.
+    pub(super) fn from_bytes(bytes: &[u8; 40]) -> Self {
+        let number =
+            |n: usize| u64::from_le_bytes(bytes[8 * n..8 * n + 8].try_into().expect("eight bytes"));
+        Self {
+            len: number(0),
+            modified_ns: number(1).cast_signed(),
+            changed_ns: number(2).cast_signed(),
+            inode: number(3),
+            device: number(4),
+        }
+    }
+
+    pub(super) fn to_bytes(self) -> [u8; 40] {
         let mut bytes = [0; 40];
         let numbers = [
             self.len,
@@ -146,9 +170,7 @@ impl Store {
         let now_ns = self.session.now_ns();
         let file = File::open(path).map_err(unreadable)?;
         let before = Stamp::of(&file.metadata().map_err(unreadable)?);
-        let (digest, len) =
-            if before.len < BIG { Digest::of_reader(&file) } else { hash_big(&file) }
-                .map_err(unreadable)?;
+        let (digest, len) = Digest::of_open_file(&file).map_err(unreadable)?;
         let after = Stamp::of(&fs::metadata(path).map_err(unreadable)?);
         if before != after || len != after.len {
             return Err(StoreError::Changed(path.to_owned()));
@@ -158,27 +180,6 @@ impl Store {
             self.stat_cache_mut().set(&absolute, &after, id);
         }
         Ok((id, len))
-    }
-}
-
-/// Not through a memory map: whoever cuts the file short meanwhile would end this process by a signal.
-fn hash_big(mut file: &File) -> std::io::Result<(Digest, u64)> {
-    let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0_u8; 1 << 20];
-    loop {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match file.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(n) => filled += n,
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        hasher.update_rayon(&buffer[..filled]);
-        if filled < buffer.len() {
-            return Ok((Digest::from_bytes(*hasher.finalize().as_bytes()), hasher.count()));
-        }
     }
 }
 

@@ -27,6 +27,7 @@ mod quirk_builds;
 mod quirks;
 mod report;
 mod reruns;
+mod standing;
 mod survival;
 mod tidy;
 mod toolchain;

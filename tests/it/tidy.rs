@@ -179,6 +179,34 @@ fn every_source_file_has_its_line_in_the_design_and_is_short() {
 }
 
 #[test]
+fn planning_looks_at_files_through_the_type_that_notes_every_look() {
+    const LOOKS: [&str; 7] =
+        ["fs::", "File::open", "WalkDir", ".exists()", ".is_file()", ".is_dir()", ".metadata("];
+    let mut wrong = Vec::new();
+    for directory in ["src/spec", "src/source", "src/stage"] {
+        for path in
+            below(directory).into_iter().filter(|p| p.extension().is_some_and(|e| e == "rs"))
+        {
+            let text = read(&path);
+            let code = text.split("\n#[cfg(test)]").next().unwrap();
+            for (number, line) in code.lines().enumerate() {
+                let own = line.trim_start().starts_with("//")
+                    || line.contains("std::fs::FileType")
+                    // Of an entry that `Disk` has listed.
+                    || line.contains("t.is_")
+                    // Finding the root comes before there is anything to note.
+                    || line.contains("let holds = |dir: &&Path|");
+                if !own && LOOKS.iter().any(|look| line.contains(look)) {
+                    wrong.push(format!("{}:{}: {}", relative(&path), number + 1, line.trim()));
+                }
+            }
+        }
+    }
+    let wrong: Vec<_> = wrong.into_iter().filter(|line| !line.contains("disk.is_")).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn every_directory_of_testdata_says_what_it_is_for() {
     for entry in fs::read_dir(root().join("testdata")).unwrap() {
         let path = entry.unwrap().path();
