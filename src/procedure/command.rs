@@ -3,10 +3,15 @@
 //! Inputs are laid out below `in/`, the child runs in `out/`, and only the declared outputs are kept. Symbols in the
 //! argv (`{in}`, `{out}`) were put in by the stage; absolute paths never enter the key.
 
+use std::path::Path;
+
 use crate::exec::command::Command;
 use crate::exec::job::{Job, Stop, Yield};
 use crate::exec::process::Exit;
 use crate::record::{FailureClass, Finding};
+
+/// Undeclared files that are named in the log, at most.
+const MOST_NAMED: usize = 20;
 
 pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     job.lay_out_inputs("in")?;
@@ -57,13 +62,34 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
         return Err(Stop::Failure(failure));
     }
     for (name, path) in &outputs {
-        let path = out.join(path);
-        let artifact = if path.is_dir() {
-            crate::artifact::Artifact::Tree(job.store().capture_tree(&path)?)
-        } else {
-            job.keep_file(&path)?
-        };
-        made = made.with(name, artifact);
+        made = made.with(name, job.keep_output(&out, path)?);
+    }
+    let mut stray = Vec::new();
+    undeclared(&out, "", &outputs.values().map(String::as_str).collect::<Vec<_>>(), &mut stray);
+    if !stray.is_empty() {
+        let text = format!("[ngcc: not declared as outputs and not kept: {}]\n", stray.join(", "));
+        job.trace.log.extend(text.into_bytes());
     }
     Ok(made)
+}
+
+/// What lies below `out` and belongs to no output, in name order; what holds an output is looked into. `below` is
+/// empty or ends with a slash.
+fn undeclared(out: &Path, below: &str, outputs: &[&str], found: &mut Vec<String>) {
+    let entries = std::fs::read_dir(out.join(below)).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    for name in names {
+        let path = format!("{below}{name}");
+        let inside = format!("{path}/");
+        if outputs.contains(&path.as_str()) {
+            continue;
+        }
+        if outputs.iter().any(|output| output.starts_with(&inside)) {
+            undeclared(out, &inside, outputs, found);
+        } else if found.len() < MOST_NAMED {
+            found.push(path);
+        }
+    }
 }
