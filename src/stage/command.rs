@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::instance::Planned;
-use super::{Planner, input_path};
+use super::{Planner, StageError, input_path};
 use crate::action::{ActionSpec, Source};
 use crate::name::Name;
 use crate::procedure;
@@ -26,7 +26,7 @@ impl<'a> Planner<'a> {
         }
         let label = format!("{}/{}", planned.label(), stage.name);
         let mut spec = self.command(label, stage, settings);
-        self.fill_inputs(settings, &[(String::new(), planned)], &mut spec);
+        self.fill_inputs(stage, settings, &[(String::new(), planned)], &mut spec);
         let node = self.builder.add(spec);
         planned.roles.insert(format!("command/{}", stage.name), node);
     }
@@ -58,7 +58,7 @@ impl<'a> Planner<'a> {
             }
             let label = format!("{place}/{}", stage.name);
             let mut spec = self.command(label, stage, settings);
-            self.fill_inputs(settings, planned, &mut spec);
+            self.fill_inputs(stage, settings, planned, &mut spec);
             self.builder.add(spec);
         }
     }
@@ -91,7 +91,8 @@ impl<'a> Planner<'a> {
 
     /// Adds the declared inputs; `planned` pairs each instance with the path that tells it from the others.
     fn fill_inputs(
-        &self,
+        &mut self,
+        stage: &Stage,
         settings: &CommandSettings,
         planned: &[(String, &Planned<'a>)],
         spec: &mut ActionSpec,
@@ -102,7 +103,12 @@ impl<'a> Planner<'a> {
                     let full = path.under(&self.workspace.root);
                     if full.is_dir() {
                         let listed = crate::source::directory(&self.workspace.root, path);
-                        for (below, source) in listed.unwrap_or_default() {
+                        let listed = listed.unwrap_or_else(|why| {
+                            let (stage, input) = (stage.name.clone(), name.clone());
+                            self.broken = Some(StageError::Input { stage, input, why });
+                            BTreeMap::new()
+                        });
+                        for (below, source) in listed {
                             spec.inputs.insert(input_path(&format!("{name}/{below}")), source);
                         }
                     } else {

@@ -21,6 +21,7 @@ mod lore;
 mod manifest_errors;
 mod manifest_fuzz;
 mod nist;
+mod odd_names;
 mod outputs;
 mod packages;
 mod process;
