@@ -16,6 +16,7 @@ mod hqc;
 mod iccs;
 mod inspect;
 mod kat_texts;
+mod locks;
 mod loong;
 mod lore;
 mod manifest_errors;
