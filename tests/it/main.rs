@@ -30,6 +30,7 @@ mod quirk_builds;
 mod quirks;
 mod report;
 mod reruns;
+mod spoilt;
 mod survival;
 mod tidy;
 mod toolchain;
