@@ -8,6 +8,7 @@ mod codes;
 mod downloads;
 mod driver;
 mod elf;
+mod failures;
 mod full_disk;
 mod good_archives;
 mod hare;
