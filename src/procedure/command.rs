@@ -23,8 +23,6 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     let Some((program, args)) = argv.split_first() else {
         return Err(Stop::new(FailureClass::Refused, "the argv is empty"));
     };
-    let place =
-        |text: &String| text.replace("{in}", "{scratch}/in").replace("{out}", "{scratch}/out");
     for path in outputs.values() {
         if let Some(parent) = out.join(path).parent() {
             std::fs::create_dir_all(parent)?;
@@ -41,7 +39,7 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     let stdout = Some(job.param("stdout")).filter(|s| !s.is_empty());
     let command = Command {
         program: program.clone(),
-        args: args.iter().map(place).collect(),
+        args: args.iter().map(|arg| placed(&placed(arg, "in"), "out")).collect(),
         dir: Some("out".into()),
         env: [("PATH".to_owned(), "{scratch}/tools".to_owned())].into(),
         stdout: stdout.and_then(|name| outputs.get(name)).map(|path| format!("out/{path}")),
@@ -73,6 +71,14 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     Ok(made)
 }
 
+/// An argument with a symbol replaced by its directory; in double braces it stands for itself.
+fn placed(arg: &str, symbol: &str) -> String {
+    let (symbol, path) = (format!("{{{symbol}}}"), format!("{{scratch}}/{symbol}"));
+    let parts: Vec<String> =
+        arg.split(&format!("{{{symbol}}}")).map(|part| part.replace(&symbol, &path)).collect();
+    parts.join(&symbol)
+}
+
 /// What lies below `out` and belongs to no output, in name order; what holds an output is looked into. `below` is
 /// empty or ends with a slash.
 fn undeclared(out: &Path, below: &str, outputs: &[&str], found: &mut Vec<String>) {
@@ -91,5 +97,17 @@ fn undeclared(out: &Path, below: &str, outputs: &[&str], found: &mut Vec<String>
         } else if found.len() < MOST_NAMED {
             found.push(path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::placed;
+
+    #[test]
+    fn a_symbol_becomes_a_directory_and_text_that_looks_like_one_stays() {
+        assert_eq!(placed("{in}/a {in}", "in"), "{scratch}/in/a {scratch}/in");
+        assert_eq!(placed("{{in}} {in} {print}", "in"), "{in} {scratch}/in {print}");
+        assert_eq!(placed("{{{in}}}", "in"), "{{in}}");
     }
 }

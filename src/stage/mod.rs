@@ -86,6 +86,8 @@ struct Planner<'a> {
     request: &'a Request<'a>,
     builder: PlanBuilder,
     drivers: Option<NodeId>,
+    /// Commands that do not run per instance, by place (a submission or `once`) and stage.
+    commands: BTreeMap<(String, Name), NodeId>,
     /// Why there is no plan after all.
     broken: Option<StageError>,
 }
@@ -116,8 +118,9 @@ pub fn plan(
         }
     }
     let builder = PlanBuilder::default();
+    let commands = BTreeMap::new();
     let mut planner =
-        Planner { workspace, pipeline, request, builder, drivers: None, broken: None };
+        Planner { workspace, pipeline, request, builder, drivers: None, commands, broken: None };
     let mut rows = Vec::new();
     let mut all = Vec::new();
     for submission in workspace.submissions.values() {

@@ -63,6 +63,19 @@ fn file_names_that_a_shell_would_break_come_through_whole() {
 }
 
 #[test]
+fn an_argument_that_looks_like_a_symbol_of_ours_is_itself() {
+    let script = "printf '%s|' \"$@\"";
+    let stage = format!(
+        "  echo: {{kind: command, scope: once, argv: [sh, -c, '{}', sh, '{{in}}', '{{{{out}}}}', 'x{{out}}y'], \
+         tools: [sh], outputs: {{out: out}}, stdout: out}}\n",
+        script.replace('\'', "''")
+    );
+    let workspace = Workspace::of_commands(&[], &stage);
+    assert_eq!(workspace.executed().len(), 1);
+    assert_eq!(workspace.output("once/echo", "out"), "{in}|{{out}}|x{out}y|");
+}
+
+#[test]
 fn names_that_differ_in_unicode_normal_form_or_letter_case_only_stay_apart() {
     let workspace = listing();
     for (name, text) in

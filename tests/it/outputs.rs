@@ -191,3 +191,25 @@ fn a_step_that_makes_something_else_each_time_is_consistent_and_told_when_it_is_
     assert_eq!(used, format!("{again}END\n"));
     assert_eq!(workspace.executed(), Vec::<String>::new());
 }
+
+#[test]
+fn a_step_that_runs_once_gets_results_of_every_scope_and_a_scope_without_any_is_refused() {
+    let each = shell("each", "instance", "cat ${input:src}/*/one.c", "inputs: {src: sources}");
+    let whole = shell("whole", "submission", "cat ${input:x}/*/*", "inputs: {x: each.out}");
+    let first = shell("first", "once", "echo first", "");
+    let inputs = "inputs: {e: each.out, w: whole.out, f: first.out}";
+    let script = "cat ${input:e}/steps/independent/*; cat ${input:w}/steps ${input:f}";
+    let last = shell("last", "once", script, inputs);
+    let workspace = Workspace::of_commands(&["A", "B"], &format!("{last}{first}{whole}{each}"));
+    assert_eq!(workspace.executed().len(), 5);
+    assert_eq!(workspace.output("once/last", "out"), "A\nB\nA\nB\nfirst\n");
+    let narrow = shell("narrow", "instance", "cat ${input:f}", "inputs: {f: first.out}");
+    workspace.write("pipelines/p.yaml", &format!("about: x\nstages:\n{first}{narrow}"));
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(3), "{}{}", run.out, run.err);
+    assert!(
+        run.err.contains("`f` of stage `narrow`") && run.err.contains("`first`"),
+        "{}",
+        run.err
+    );
+}
