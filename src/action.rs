@@ -460,7 +460,87 @@ mod tests {
         assert_eq!(error.what, "input `lib.so`");
     }
 
+    type Texts = BTreeMap<String, String>;
+
+    /// The parts of an action that a random one consists of.
+    #[derive(Debug, Clone, PartialEq)]
+    struct Parts {
+        params: [String; 3],
+        inputs: Texts,
+        env: Texts,
+        tools: Texts,
+        outputs: std::collections::BTreeSet<String>,
+        limits: [Option<u64>; 3],
+    }
+
+    fn parts() -> impl Strategy<Value = Parts> {
+        let texts = |name| proptest::collection::btree_map(name, "[ab=/]{0,2}", 0..4);
+        let params = ["[ab]{0,2}", "[ab]{0,2}", "[ab]{0,2}"];
+        let outputs = proptest::collection::btree_set("[ab]{1,2}", 0..3);
+        let limit = || proptest::option::of(0_u64..3);
+        let limits = [limit(), limit(), limit()];
+        (
+            params,
+            texts("[ab]{1,2}(/[ab]{1,2})?"),
+            texts("[AB]{1,2}"),
+            texts("[ab]{1,2}"),
+            outputs,
+            limits,
+        )
+            .prop_map(|(params, inputs, env, tools, outputs, limits)| Parts {
+                params,
+                inputs,
+                env,
+                tools,
+                outputs,
+                limits,
+            })
+    }
+
+    /// The key of such an action; `reversed` declares its tools, the one list whose order is the writer's, backwards.
+    fn key_of(parts: &Parts, reversed: bool) -> ActionKey {
+        let mut spec = ActionSpec::new("l".into(), &Arc::from("s"), PROCEDURE);
+        spec.params.extend(["p", "q", "pq"].into_iter().zip(parts.params.clone()));
+        for (path, text) in &parts.inputs {
+            spec.inputs.insert(path.parse().unwrap(), Source::Text(text.as_str().into()));
+        }
+        spec.env = parts.env.clone();
+        spec.tools = parts.tools.keys().cloned().collect();
+        if reversed {
+            spec.tools.reverse();
+        }
+        spec.outputs = parts.outputs.iter().map(|name| name.clone().into()).collect();
+        [spec.limits.memory, spec.limits.file_size, spec.limits.stack] = parts.limits;
+        let text = |source: &Source| match source {
+            Source::Text(text) => Some(BoundInput::Artifact(Artifact::Blob(text_id(text)))),
+            Source::File(_) | Source::Packed { .. } | Source::From(..) | Source::Outcome(_) => None,
+        };
+        let tool = |name: &str| Some(Digest::of(parts.tools[name].as_bytes()));
+        Bound::bind(&spec, |_, source| text(source), tool).unwrap().key()
+    }
+
     proptest! {
+        #[test]
+        fn two_actions_have_one_key_only_when_every_part_is_equal(
+            base in parts(),
+            other in parts(),
+            change in 0..7_usize,
+        ) {
+            let mut changed = base.clone();
+            match change {
+                0 => changed.params = other.params,
+                1 => changed.inputs = other.inputs,
+                2 => changed.env = other.env,
+                3 => changed.tools = other.tools,
+                4 => changed.outputs = other.outputs,
+                5 => changed.limits = other.limits,
+                // The same texts in another place.
+                _ => std::mem::swap(&mut changed.env, &mut changed.tools),
+            }
+            prop_assert_eq!(key_of(&base, false) == key_of(&changed, false), base == changed);
+            prop_assert_eq!(key_of(&base, false), key_of(&base, true));
+        }
+
         #[test]
         fn parameters_moved_between_names_never_collide(a in "[a-c]{0,3}", b in "[a-c]{0,3}", c in "[a-c]{0,3}", d in "[a-c]{0,3}") {
             let with = |x: &str, y: &str| {

@@ -442,7 +442,11 @@ enum StoreVerb {
     /// Count what the store holds
     Stat,
     /// Re-hash everything and list what is damaged, missing or foreign
-    Verify,
+    Verify {
+        /// Set damaged content aside and forget the results that need it, so that the next run makes them again
+        #[arg(long)]
+        repair: bool,
+    },
     /// Remove what no recent run needs; shows what would go unless --yes is given
     Gc {
         /// Keep what the last N runs used
@@ -524,7 +528,7 @@ pub fn main() -> ExitCode {
         Verb::Host(HostVerb::Check { cpu }) => cmd::host::check(&context, *cpu),
         Verb::Host(HostVerb::Show { system }) => cmd::host::show(&context, system),
         Verb::Store(StoreVerb::Stat) => cmd::store::stat(&context),
-        Verb::Store(StoreVerb::Verify) => cmd::store::verify(&context),
+        Verb::Store(StoreVerb::Verify { repair }) => cmd::store::verify(&context, *repair),
         Verb::Store(StoreVerb::Gc { keep_runs, yes }) => cmd::store::gc(&context, *keep_runs, *yes),
         Verb::Schema { write } => cmd::schema::run(&context, *write),
         Verb::Completions { shell } => {

@@ -135,11 +135,11 @@ impl FailureClass {
             Self::Signal => "crashed",
             Self::Timeout => "timed out",
             Self::Memory => "out of memory",
-            Self::Output => "output missing",
+            Self::Output => "no output",
             Self::Spawn => "not started",
             Self::InputChanged => "input changed",
             Self::Interrupted => "interrupted",
-            Self::Store => "store full",
+            Self::Store => "store failed",
             Self::Refused => "refused",
         }
     }

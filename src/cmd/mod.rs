@@ -112,7 +112,7 @@ impl From<StoreError> for CommandError {
 impl From<StageError> for CommandError {
     fn from(error: StageError) -> Self {
         let exit = match &error {
-            StageError::Plan(PlanError::DuplicateLabel(_)) => Exit::Spec,
+            StageError::Plan(PlanError::DuplicateLabel(_)) | StageError::Input { .. } => Exit::Spec,
             StageError::Plan(PlanError::NoSuchOutput { .. } | PlanError::Cycle(_)) => Exit::Bug,
             StageError::NoStage { .. } | StageError::NothingSelected(_) => Exit::Usage,
         };

@@ -6,7 +6,7 @@ use super::Verdict;
 use super::context::{Context, print, print_json, table};
 use crate::cli::Exit;
 use crate::event::human;
-use crate::store::GcRoots;
+use crate::store::{GcRoots, StoreError};
 
 /// Counts what the store holds.
 ///
@@ -35,14 +35,22 @@ pub fn stat(context: &Context) -> Verdict {
     print(&format!("{}\n{}", store.root().display(), table(&rows)))
 }
 
-/// Re-hashes everything.
+/// Re-hashes everything; with `repair` acts on what is found.
 ///
 /// # Errors
-/// A store that cannot be read. Damage is exit code 4, not an error.
-pub fn verify(context: &Context) -> Verdict {
+/// A store that cannot be read, or that a run holds when it is to be repaired. Damage is exit code 4, not an error,
+/// also when it was repaired just now.
+pub fn verify(context: &Context, repair: bool) -> Verdict {
     let store = context.store()?;
     let begun = std::time::Instant::now();
+    let lock = repair.then(|| store.try_lock_run("store verify --repair")).transpose()?;
+    let lock = lock.transpose().map_err(StoreError::Busy)?;
     let report = store.verify(&mut |_, _| {})?;
+    if let Some(lock) = &lock
+        && !report.is_clean()
+    {
+        store.repair(&report, lock)?;
+    }
     let exit = if report.is_clean() { Exit::Fine } else { Exit::Store };
     if context.json() {
         let names = |objects: &std::collections::BTreeSet<crate::store::Object>| {
@@ -52,7 +60,7 @@ pub fn verify(context: &Context) -> Verdict {
             "clean": report.is_clean(), "blobs": report.blobs, "trees": report.trees,
             "records": report.records, "bytes": report.bytes,
             "damaged": names(&report.damaged), "missing": names(&report.missing),
-            "foreign": report.foreign, "affected": report.affected,
+            "foreign": report.foreign, "affected": report.affected, "repaired": repair,
         }))?;
         return Ok(exit);
     }
@@ -81,11 +89,14 @@ pub fn verify(context: &Context) -> Verdict {
         let _ = writeln!(text, "clean: {checked}");
     } else {
         let bad = report.damaged.len() + report.missing.len();
-        let _ = writeln!(
-            text,
-            "{bad} damaged or missing: {checked}\n\
-             help: the next run that needs one of them makes it again"
-        );
+        let help = if repair {
+            let affected = report.affected.len();
+            format!("{affected} results were removed; the next run makes again what it needs")
+        } else {
+            "help: the next run that needs one of them makes it again; --repair removes what is affected"
+                .to_owned()
+        };
+        let _ = writeln!(text, "{bad} damaged or missing: {checked}\n{help}");
     }
     print(&text)?;
     Ok(exit)

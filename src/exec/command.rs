@@ -12,6 +12,9 @@ use super::job::{Job, Stop};
 use super::process::{Child, Exit, Finished, Limits, Reader, Stdout};
 use crate::record::{Failure, FailureClass};
 
+/// What the kernel sends whoever writes beyond the file size limit.
+const SIGXFSZ: i32 = nix::sys::signal::Signal::SIGXFSZ as i32;
+
 /// One child to run.
 #[derive(Debug, Default)]
 pub struct Command {
@@ -138,6 +141,11 @@ impl Job<'_> {
                 FailureClass::Exit,
                 with_log(format!("`{program}` ended with status {code}")),
             ),
+            Exit::Signal(SIGXFSZ) => {
+                let limit = self.spec().limits.file_size.unwrap_or(0);
+                let text = format!("`{program}` went over its file size limit of {limit} bytes");
+                Failure::new(FailureClass::Signal, text)
+            }
             Exit::Signal(signal) => Failure::new(
                 FailureClass::Signal,
                 with_log(format!("`{program}` was ended by signal {signal}")),

@@ -196,9 +196,10 @@ impl<'a> Job<'a> {
     /// # Errors
     /// When there is no such input, or it is an outcome.
     pub fn artifact(&self, input: &str) -> Result<Artifact, Stop> {
-        let found = self.bound.inputs().iter().find(|(path, _)| path.as_str() == input);
-        match found {
-            Some((_, BoundInput::Artifact(artifact))) => Ok(*artifact),
+        // By search in the map, not along it: a command may have 100,000 inputs.
+        let path = input.parse::<RelPath>().ok();
+        match path.and_then(|path| self.bound.inputs().get(&path)) {
+            Some(BoundInput::Artifact(artifact)) => Ok(*artifact),
             _ => Err(Stop::new(FailureClass::Refused, format!("no input `{input}`"))),
         }
     }
@@ -206,7 +207,7 @@ impl<'a> Job<'a> {
     /// Whether there is such an input.
     #[must_use]
     pub fn has_input(&self, input: &str) -> bool {
-        self.bound.inputs().keys().any(|path| path.as_str() == input)
+        input.parse::<RelPath>().is_ok_and(|path| self.bound.inputs().contains_key(&path))
     }
 
     /// How the node behind an outcome input ended.
@@ -258,8 +259,8 @@ impl<'a> Job<'a> {
 
     fn input_bytes(&mut self, input: &str) -> Result<Vec<u8>, Stop> {
         let artifact = self.artifact(input)?;
-        let source = self.spec().inputs.iter().find(|(p, _)| p.as_str() == input).map(|(_, s)| s);
-        match source {
+        let path = input.parse::<RelPath>().ok();
+        match path.and_then(|path| self.spec().inputs.get(&path)) {
             Some(Source::Text(text)) => Ok(text.as_bytes().to_vec()),
             Some(Source::File(path)) => self.snapshot(path, artifact),
             Some(source @ Source::Packed { .. }) => {
@@ -353,6 +354,41 @@ impl<'a> Job<'a> {
             return Err(Stop::new(FailureClass::Output, text));
         }
         Ok(Artifact::Blob(self.store().put_file(path)?.0))
+    }
+
+    /// Stores what a child left at `path` below `base`: a file, or a directory as a tree. A link is refused, there and
+    /// on the way there: following it would take any file of this machine for a result.
+    ///
+    /// # Errors
+    /// [`FailureClass::Output`] when it is not there or is no such thing.
+    pub fn keep_output(&self, base: &Path, path: &str) -> Result<Artifact, Stop> {
+        let refused = |why: String| Stop::new(FailureClass::Output, why);
+        let mut at = base.to_path_buf();
+        for part in path.split('/') {
+            at.push(part);
+            match std::fs::symlink_metadata(&at) {
+                Ok(stat) if stat.is_symlink() => {
+                    let below = at.strip_prefix(base).unwrap_or(&at).display();
+                    return Err(refused(format!("output `{path}`: `{below}` is a link")));
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    return Err(refused(format!("`{path}` was not made")));
+                }
+                Err(error) => return Err(refused(format!("output `{path}`: {error}"))),
+            }
+        }
+        if !at.is_dir() {
+            return self.keep_file(&at);
+        }
+        let tree = match self.store().capture_tree(&at) {
+            Err(StoreError::Refused { path: inside, why }) => {
+                let inside = inside.strip_prefix(base).unwrap_or(&inside).display();
+                return Err(refused(format!("output `{path}`: `{inside}` cannot be kept: {why}")));
+            }
+            other => other?,
+        };
+        Ok(Artifact::Tree(tree))
     }
 
     /// Stores bytes.

@@ -81,6 +81,8 @@ struct Loop<'r> {
     /// Nodes all of whose dependencies have ended, not yet looked at.
     due: VecDeque<NodeId>,
     repairs: BTreeMap<NodeId, u32>,
+    /// What an action that runs again because of damage had given before.
+    before: BTreeMap<NodeId, BTreeMap<String, Artifact>>,
     executed: Vec<NodeId>,
     reused: usize,
     stopping: bool,
@@ -109,6 +111,7 @@ pub fn run(
         scheduler: Scheduler::new(options.jobs),
         due: VecDeque::new(),
         repairs: BTreeMap::new(),
+        before: BTreeMap::new(),
         executed: Vec::new(),
         reused: 0,
         stopping: false,
@@ -311,6 +314,7 @@ impl<'r> Loop<'r> {
         let outcome = match result {
             Ok(record) => {
                 self.executed.push(node);
+                self.compare_with_before(node, &record);
                 Outcome::Done { outputs: record.outputs, findings: record.findings, reused: false }
             }
             Err(Stop::Damaged(digest)) => match self.repair(node, digest) {
@@ -340,6 +344,9 @@ impl<'r> Loop<'r> {
             return broken(format!("{} is damaged again and again", digest.short()));
         }
         self.sink.event(&Event::Repairing { label: &self.plan.node(maker).label, digest });
+        if let Some(Outcome::Done { outputs, .. }) = self.settled.get(maker) {
+            self.before.insert(maker, outputs.clone());
+        }
         if let Some(key) = self.keys[maker.index()] {
             // Failing to forget only means the same repair next time.
             let _ = self.bench.store.forget(key);
@@ -365,6 +372,20 @@ impl<'r> Loop<'r> {
             }
         }
         None
+    }
+
+    /// The same key gave other bytes: nothing downstream is wrong, since keys go by content, but somebody should know.
+    fn compare_with_before(&mut self, node: NodeId, record: &Record) {
+        let Some(before) = self.before.remove(&node) else { return };
+        let label = &self.plan.node(node).label;
+        for (name, artifact) in &record.outputs {
+            if before.get(name).is_some_and(|earlier| earlier != artifact) {
+                let text = format!(
+                    "`{label}` gave another `{name}` than before from the same inputs: it cannot be reproduced"
+                );
+                self.sink.event(&Event::Note(&text));
+            }
+        }
     }
 
     fn maker_of(&self, digest: Digest) -> Option<NodeId> {

@@ -31,6 +31,8 @@ pub struct Settings {
 
 /// Longest calibration process, seconds.
 const CALIBRATION_LIMIT_S: u64 = 21_600;
+/// Cores busy with other programs from which on a timing is called noisy.
+const NOISY: f64 = 0.25;
 /// Attempts for a disturbed trial.
 const ATTEMPTS: u32 = 3;
 
@@ -91,6 +93,7 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
     job.lay_out_inputs("")?;
     let started_utc = job.bench().clock.utc();
     let load_average_start = load_average();
+    let quiet = Quiet::begin(job);
     let limit = Duration::from_secs(CALIBRATION_LIMIT_S);
     let first = process(job, &operation, [1, 1, 0], limit, "calibration")?;
     let t1 = first.trials.first().map_or(0.0, |t| t.seconds);
@@ -168,6 +171,15 @@ pub(super) fn run(job: &mut Job<'_>) -> Result<Yield, Stop> {
         round,
     };
     let mut made = Yield::default().with("timing", job.keep_json(&timing)?);
+    let others = quiet.others(job);
+    if others > NOISY {
+        let text = format!(
+            "[ngcc: other programs kept {others:.2} cores busy while this was timed; on a quiet machine, \
+             `--remeasure` measures again]\n"
+        );
+        job.trace.log.extend(text.into_bytes());
+    }
+    made.observed = serde_json::json!({ "other_cores": others });
     made.findings.extend(damage.map(|text| Finding {
         code: "guard-damage".into(),
         message: format!(
@@ -183,6 +195,40 @@ fn load_average() -> [f64; 3] {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let mut fields = text.split(' ').map(|f| f.parse().unwrap_or(0.0));
     std::array::from_fn(|_| fields.next().unwrap_or(0.0))
+}
+
+/// What the machine had done when the timing began, to know afterwards what others did meanwhile.
+struct Quiet {
+    begun: std::time::Instant,
+    machine: Duration,
+    own: Duration,
+}
+
+impl Quiet {
+    fn begin(job: &Job<'_>) -> Self {
+        Self { begun: std::time::Instant::now(), machine: busy(), own: job.trace.cpu }
+    }
+
+    /// How many cores were busy with something else, on average; 0 where the system does not tell.
+    fn others(&self, job: &Job<'_>) -> f64 {
+        let own = job.trace.cpu.saturating_sub(self.own);
+        let others = busy().saturating_sub(self.machine).saturating_sub(own);
+        others.as_secs_f64() / self.begun.elapsed().as_secs_f64().max(0.01)
+    }
+}
+
+/// CPU time that all cores have spent on programs since the machine was started.
+fn busy() -> Duration {
+    busy_in(&std::fs::read_to_string("/proc/stat").unwrap_or_default())
+}
+
+fn busy_in(stat: &str) -> Duration {
+    let mut fields = stat.lines().next().unwrap_or_default().split_ascii_whitespace().skip(1);
+    let mut next = || fields.next().and_then(|f| f.parse::<u64>().ok()).unwrap_or(0);
+    let (user, nice, system) = (next(), next(), next());
+    // Then idle, waiting for disks, interrupts of two kinds. Linux counts in hundredths of a second towards programs.
+    let (_, _, hard, soft) = (next(), next(), next(), next());
+    Duration::from_millis(10 * (user + nice + system + hard + soft))
 }
 
 fn misread(text: String) -> Stop {
@@ -294,6 +340,13 @@ mod tests {
         budget_s: 900.0,
         separate_setup_s: 60.0,
     };
+
+    #[test]
+    fn busy_time_is_that_of_programs_and_interrupts() {
+        let stat = "cpu  100 20 3 9999 888 4 5 0 0 0\ncpu0 1 1 1 1\n";
+        assert_eq!(busy_in(stat), Duration::from_millis(1320));
+        assert_eq!(busy_in(""), Duration::ZERO);
+    }
 
     #[test]
     fn the_planning_formula_gives_the_published_iteration_counts() {

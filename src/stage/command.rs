@@ -1,14 +1,15 @@
 //! The stage kind `command`: a declared argv per instance, per submission or once.
 //!
 //! Inputs stand below `in/<name>`: a file as itself, anything plural as a directory (`<instance>/...` for a
-//! submission, `<submission>/<implementation>/<instance>/...` for the whole). What the argv refers to is put in here
+//! submission, `<submission>/<implementation>/<instance>/...` for the whole). The result of a step that runs once is a
+//! file for another that runs once; that of one per submission stands at `<submission>`. What the argv refers to is put in here
 //! as symbols, so no path of this machine enters a key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::instance::Planned;
-use super::{Planner, input_path};
-use crate::action::{ActionSpec, Source};
+use super::{Planner, StageError, input_path};
+use crate::action::{ActionSpec, NodeId, Source};
 use crate::name::Name;
 use crate::procedure;
 use crate::spec::{ArgPart, CommandSettings, InputRef, Scope, Stage, StageKind};
@@ -26,7 +27,7 @@ impl<'a> Planner<'a> {
         }
         let label = format!("{}/{}", planned.label(), stage.name);
         let mut spec = self.command(label, stage, settings);
-        self.fill_inputs(settings, &[(String::new(), planned)], &mut spec);
+        self.fill_inputs(stage, settings, &[(String::new(), planned)], &mut spec);
         let node = self.builder.add(spec);
         planned.roles.insert(format!("command/{}", stage.name), node);
     }
@@ -58,15 +59,17 @@ impl<'a> Planner<'a> {
             }
             let label = format!("{place}/{}", stage.name);
             let mut spec = self.command(label, stage, settings);
-            self.fill_inputs(settings, planned, &mut spec);
-            self.builder.add(spec);
+            self.fill_inputs(stage, settings, planned, &mut spec);
+            let node = self.builder.add(spec);
+            self.commands.insert((place.to_owned(), stage.name.clone()), node);
         }
     }
 
     fn command(&self, label: String, stage: &Stage, settings: &CommandSettings) -> ActionSpec {
         let mut spec = self.action(label, &stage.name, &stage.limits, procedure::COMMAND);
         let part = |part: &ArgPart| match part {
-            ArgPart::Text(text) => text.clone(),
+            // What looks like a symbol and is none: `procedure/command.rs` takes the braces off again.
+            ArgPart::Text(text) => text.replace("{in}", "{{in}}").replace("{out}", "{{out}}"),
             ArgPart::Input(name) => format!("{{in}}/{name}"),
             ArgPart::Output(name) => {
                 let path = settings.outputs.get(name).map_or("", crate::name::RelPath::as_str);
@@ -91,7 +94,8 @@ impl<'a> Planner<'a> {
 
     /// Adds the declared inputs; `planned` pairs each instance with the path that tells it from the others.
     fn fill_inputs(
-        &self,
+        &mut self,
+        stage: &Stage,
         settings: &CommandSettings,
         planned: &[(String, &Planned<'a>)],
         spec: &mut ActionSpec,
@@ -102,7 +106,12 @@ impl<'a> Planner<'a> {
                     let disk = &self.workspace.disk;
                     if disk.is_dir(path.as_str()) {
                         let listed = crate::source::directory(disk, path);
-                        for (below, source) in listed.unwrap_or_default() {
+                        let listed = listed.unwrap_or_else(|why| {
+                            let (stage, input) = (stage.name.clone(), name.clone());
+                            self.broken = Some(StageError::Input { stage, input, why });
+                            BTreeMap::new()
+                        });
+                        for (below, source) in listed {
                             spec.inputs.insert(input_path(&format!("{name}/{below}")), source);
                         }
                     } else {
@@ -117,13 +126,58 @@ impl<'a> Planner<'a> {
                         }
                     }
                 }
-                InputRef::Stage { stage, output } => {
-                    for (place, planned) in planned {
-                        self.stage_input(name, place, planned, (stage, output), spec);
+                InputRef::Stage { stage: from, output } => match self.scope_of(from) {
+                    None | Some(Scope::Instance) => {
+                        for (place, planned) in planned {
+                            self.stage_input(name, place, planned, (from, output), spec);
+                        }
                     }
-                }
+                    Some(scope) => {
+                        let wide = self.wide_input(name, planned, (scope, from), settings.scope);
+                        if wide.is_empty() {
+                            let (stage, input) = (stage.name.clone(), name.clone());
+                            let why = format!("`{from}` has no result for a step of this scope");
+                            self.broken = Some(StageError::Input { stage, input, why });
+                        }
+                        for (path, node) in wide {
+                            let source = Source::From(node, output.clone().into());
+                            spec.inputs.insert(input_path(&path), source);
+                        }
+                    }
+                },
             }
         }
+    }
+
+    /// The scope of a command stage; none for other kinds.
+    fn scope_of(&self, stage: &Name) -> Option<Scope> {
+        let stage = self.pipeline.stages.iter().find(|s| s.name == *stage)?;
+        if let StageKind::Command(settings) = &stage.kind { Some(settings.scope) } else { None }
+    }
+
+    /// Where results of a command that does not run per instance stand, and which node makes them: one for a step of
+    /// the same scope, one of each submission for a step that runs once. Empty where there is none.
+    fn wide_input(
+        &self,
+        name: &Name,
+        planned: &[(String, &Planned<'a>)],
+        (scope, from): (Scope, &Name),
+        to: Scope,
+    ) -> BTreeMap<String, NodeId> {
+        let node = |place: &str| self.commands.get(&(place.to_owned(), from.clone())).copied();
+        let submissions: BTreeSet<&str> =
+            planned.iter().map(|(_, p)| p.submission.id.as_str()).collect();
+        let places: Vec<(String, &str)> = match (scope, to) {
+            (Scope::Once, Scope::Once) => vec![(name.to_string(), "once")],
+            (Scope::Submission, Scope::Submission) => {
+                submissions.iter().map(|id| (name.to_string(), *id)).collect()
+            }
+            (Scope::Submission, Scope::Once) => {
+                submissions.iter().map(|id| (format!("{name}/{id}"), *id)).collect()
+            }
+            _ => Vec::new(),
+        };
+        places.into_iter().filter_map(|(path, place)| Some((path, node(place)?))).collect()
     }
 
     fn stage_input(

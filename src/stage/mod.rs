@@ -96,6 +96,16 @@ pub enum StageError {
     /// Nothing matches the selection.
     #[error("`{0}` matches no instance; `ngcc kem list` shows what there is")]
     NothingSelected(String),
+    /// An input of a command is a directory that cannot be listed, or holds a name that no path may have.
+    #[error("input `{input}` of stage `{stage}`: {why}")]
+    Input {
+        /// The stage.
+        stage: Name,
+        /// The input.
+        input: Name,
+        /// What is wrong with which file.
+        why: String,
+    },
     /// An invariant of the plan is broken.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -108,6 +118,10 @@ struct Planner<'a> {
     request: &'a Request<'a>,
     builder: PlanBuilder,
     drivers: Option<NodeId>,
+    /// Commands that do not run per instance, by place (a submission or `once`) and stage.
+    commands: BTreeMap<(String, Name), NodeId>,
+    /// Why there is no plan after all.
+    broken: Option<StageError>,
 }
 
 /// One instance to be planned.
@@ -135,8 +149,10 @@ pub fn plan(
             return Err(StageError::NoStage { pipeline, stage });
         }
     }
+    let builder = PlanBuilder::default();
+    let commands = BTreeMap::new();
     let mut planner =
-        Planner { workspace, pipeline, request, builder: PlanBuilder::default(), drivers: None };
+        Planner { workspace, pipeline, request, builder, drivers: None, commands, broken: None };
     let mut rows = Vec::new();
     let mut all = Vec::new();
     let ids: BTreeSet<&Name> =
@@ -189,6 +205,9 @@ pub fn plan(
         return Err(StageError::NothingSelected(texts));
     }
     planner.plan_index(&rows);
+    if let Some(error) = planner.broken {
+        return Err(error);
+    }
     Ok(planner.builder.finish()?)
 }
 

@@ -33,7 +33,8 @@ fn commits_until_killed() {
         return;
     }
     let store = Store::open(&dir.join("store")).unwrap();
-    let _lock = store.try_lock_run("the child").unwrap().unwrap();
+    let _lock =
+        (!dir.join("shares").exists()).then(|| store.try_lock_run("the child").unwrap().unwrap());
     let _scratch = store.scratch("attempt").unwrap();
     for n in 0_u32..1000 {
         let small = store.put_bytes(format!("small {n}").as_bytes()).unwrap();
@@ -90,4 +91,39 @@ fn a_process_killed_at_work_leaves_every_finished_result_and_no_half_one() {
         assert_eq!(live, 2, "the lock and this process");
         store.flush().unwrap();
     }
+}
+
+#[test]
+fn processes_killed_while_they_file_the_same_results_leave_all_that_one_had_finished() {
+    let root = tempfile::tempdir().unwrap();
+    let children: Vec<_> = (0..3)
+        .map(|_| {
+            let dir = tempfile::tempdir().unwrap();
+            for mark in ["is-a-crash-test", "shares"] {
+                fs::write(dir.path().join(mark), "").unwrap();
+            }
+            std::os::unix::fs::symlink(root.path(), dir.path().join("store")).unwrap();
+            let child = start_child(dir.path());
+            (dir, child)
+        })
+        .collect();
+    for (dir, child) in children.iter().rev() {
+        while committed(dir.path()).is_none_or(|n| n < 12) {
+            assert!(child.try_wait().unwrap().is_none(), "a child ended by itself");
+            std::thread::yield_now();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let store = Store::open(root.path()).unwrap();
+    let most = children.iter().filter_map(|(dir, _)| committed(dir.path())).max().unwrap();
+    for n in 0..=most {
+        let key = ActionKey(Digest::of(n.to_string().as_bytes()));
+        assert!(store.lookup(key).unwrap().is_some(), "result {n} is lost");
+        let small = store.read_blob(BlobId::of(format!("small {n}").as_bytes())).unwrap();
+        assert_eq!(small, format!("small {n}").into_bytes());
+    }
+    let report = store.verify(&mut |_, _| {}).unwrap();
+    assert!(report.is_clean() && report.foreign.is_empty(), "{report:?}");
+    assert_eq!(fs::read_dir(root.path().join("tmp")).unwrap().count(), 2);
 }

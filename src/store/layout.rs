@@ -12,6 +12,9 @@ use crate::digest::{ActionKey, BlobId, Digest, TreeId};
 /// First line of the `format` file.
 const FORMAT: &str = "ngcc store 1";
 
+/// How the format file begins to be called while it is made, in `tmp/`.
+const NEW_FORMAT: &str = "format.new-";
+
 /// What may stand in a directory that is to become a store, beside hidden files.
 const GUESTS: [&str; 2] = ["README.md", "published"];
 
@@ -63,7 +66,7 @@ impl Layout {
             make(&path)?;
         }
         // Two processes may find the same new store: each writes a file of its own, and either rename is right.
-        let mine = format!("format.new-{}-{:?}", std::process::id(), std::thread::current().id());
+        let mine = format!("{NEW_FORMAT}{}-{:?}", std::process::id(), std::thread::current().id());
         let (path, new) = (self.root.join("format"), self.tmp().join(mine));
         let write = || {
             let mut file = fs::File::create(&new)?;
@@ -71,7 +74,20 @@ impl Layout {
             file.sync_all()?;
             fs::rename(&new, &path)
         };
-        write().map_err(|e| StoreError::io("write", &path, e))
+        match write() {
+            // Another one was faster, and whoever opened its store has cleaned up.
+            Err(e) if e.kind() == io::ErrorKind::NotFound && path.exists() => Ok(()),
+            other => other.map_err(|e| StoreError::io("write", &path, e)),
+        }
+    }
+
+    /// Removes what processes left that were killed while they made this store.
+    pub(super) fn remove_half_made(&self) {
+        for entry in fs::read_dir(self.tmp()).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(NEW_FORMAT) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 
     fn has_strangers(&self) -> Result<bool, StoreError> {

@@ -16,6 +16,8 @@ mod index;
 mod layout;
 mod lock;
 mod pending;
+#[cfg(test)]
+mod power;
 mod record_file;
 mod records;
 mod references;

@@ -121,7 +121,13 @@ impl Store {
         if !stem.ends_with('Z') {
             stem.push('Z');
         }
-        for n in 1_u32.. {
+        // Behind all others of this second, also when a collection has made room before them: the last must stay last.
+        let number = |id: &Name| match id.as_str().strip_prefix(&stem)? {
+            "" => Some(1),
+            rest => rest.strip_prefix('-')?.parse().ok(),
+        };
+        let last: u32 = self.run_ids()?.iter().filter_map(number).max().unwrap_or(0);
+        for n in last.saturating_add(1).. {
             let text = if n == 1 { stem.clone() } else { format!("{stem}-{n}") };
             let id: Name = text.parse().expect("letters, digits and a dash");
             let path = self.run_path(&id);
@@ -421,6 +427,11 @@ pub(super) mod tests {
         let ids = store.run_ids().unwrap();
         assert_eq!(ids[0].as_str(), "20251130T190205Z");
         assert_eq!(ids.last().unwrap().as_str(), "20261130T190205Z-11");
+        // Where earlier ones were collected, a new one is still the last.
+        fs::remove_file(store.run_path(&"20261130T190205Z".parse().unwrap())).unwrap();
+        fs::remove_file(store.run_path(&"20261130T190205Z-4".parse().unwrap())).unwrap();
+        let log = store.begin_run(&start("2026-11-30T19:02:05Z")).unwrap();
+        assert_eq!(store.run_ids().unwrap().last(), Some(log.id()));
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub(super) fn lock_house(layout: &Layout) -> Result<House, StoreError> {
 
 /// Removes the directories of dead processes. What resists (an orphan still writing) is left for the next time.
 pub(super) fn remove_dead(layout: &Layout) -> Result<(), StoreError> {
+    layout.remove_half_made();
     for dir in sessions(layout)? {
         if is_dead(&dir) {
             let _ = remove_all(&dir);
@@ -281,6 +282,16 @@ mod tests {
         let left: Vec<_> =
             fs::read_dir(dir.path().join("tmp")).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(left, ["lock"]);
+    }
+
+    #[test]
+    fn what_a_process_killed_while_it_made_the_store_left_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(Store::open(dir.path()).unwrap());
+        let left = dir.path().join("tmp/format.new-1-ThreadId(1)");
+        fs::write(&left, "ngcc").unwrap();
+        drop(Store::open(dir.path()).unwrap());
+        assert!(!left.exists());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::disallowed_methods, reason = "tests start the program itself")]
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -84,6 +85,25 @@ stages:
   report: {kind: report, needs: [build, kat, timing, profile, sizes], formats: [md, json]}
 ";
 
+const IMPLEMENTATION: &str = "\
+implementations:
+  independent:
+    version: independent
+    source: {directory: src}
+    recipe: {directory: \"{instance}\"}
+";
+
+/// A command stage that runs a shell script with the usual programs on its path; `more` are its other fields. What it
+/// prints is its output `out`, unless `more` says which outputs it has.
+pub(crate) fn shell(name: &str, scope: &str, script: &str, more: &str) -> String {
+    let script = serde_json::to_string(&format!("PATH=/usr/bin:/bin; {script}")).unwrap();
+    let outputs = if more.contains("outputs:") { "" } else { "outputs: {out: out}, stdout: out, " };
+    let comma = if more.is_empty() { "" } else { ", " };
+    format!(
+        "  {name}: {{kind: command, scope: {scope}, {outputs}tools: [sh], argv: [sh, -c, {script}]{comma}{more}}}\n"
+    )
+}
+
 /// A workspace in a temporary directory.
 #[derive(Debug)]
 pub(crate) struct Workspace {
@@ -110,6 +130,24 @@ impl Workspace {
         workspace
     }
 
+    /// A pipeline `p` of these command stages (see [`shell`]), and a submission `steps` with one instance for each
+    /// name (`A` when there are none), whose source `one.c` holds its name.
+    pub(crate) fn of_commands(instances: &[&str], stages: &str) -> Self {
+        let workspace = Self { dir: tempfile::tempdir().unwrap() };
+        let mut names = String::new();
+        for instance in if instances.is_empty() { &["A"] } else { instances } {
+            let _ = writeln!(names, "  {instance}: {{}}");
+            workspace.write(&format!("kems/steps/src/{instance}/one.c"), &format!("{instance}\n"));
+            workspace.write(&format!("kems/steps/src/{instance}/KEM_AlgorithmInstance.h"), "");
+        }
+        let manifest = format!("name: Steps\nfunction: kem\ninstances:\n{names}{IMPLEMENTATION}");
+        workspace.write("kems/steps/submission.yaml", &manifest);
+        workspace.write("pipelines/p.yaml", &format!("about: Commands\nstages:\n{stages}"));
+        let system = std::fs::read_to_string(repo("systems/this.yaml")).unwrap();
+        workspace.write("systems/this.yaml", &system);
+        workspace
+    }
+
     /// The root.
     pub(crate) fn root(&self) -> &Path {
         self.dir.path()
@@ -125,6 +163,18 @@ impl Workspace {
         let path = self.path(below);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
+    }
+
+    /// Copies a workspace of commands, with further files, to another place.
+    pub(crate) fn copy_to(&self, root: &Path, more: &[&str]) {
+        let source = "kems/steps/src/A";
+        let ours = ["pipelines/p.yaml", "systems/this.yaml", "kems/steps/submission.yaml"];
+        let sources = [format!("{source}/one.c"), format!("{source}/KEM_AlgorithmInstance.h")];
+        for file in more.iter().chain(&ours).copied().chain(sources.iter().map(String::as_str)) {
+            let to = root.join(file);
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(self.path(file), to).unwrap();
+        }
     }
 
     /// Replaces one text in a file; it must be there.
@@ -156,6 +206,27 @@ impl Workspace {
         let mut args = vec!["--format", "json", "pipeline", "run", "p"];
         args.extend(more);
         self.ngcc(&args)
+    }
+
+    /// A run that must end well: what was executed, by label.
+    pub(crate) fn executed(&self) -> Vec<String> {
+        let run = self.run(&[]);
+        assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+        run.ran()
+    }
+
+    /// The bytes of an action's output, a file; read past the store's own checks.
+    pub(crate) fn output(&self, action: &str, name: &str) -> String {
+        let trace = self.ngcc(&["--format", "json", "trace", action, "--pipeline", "p"]);
+        let links: serde_json::Value = serde_json::from_str(&trace.out)
+            .unwrap_or_else(|e| panic!("no trace ({e}): {}{}", trace.out, trace.err));
+        let blob = links[0]["record"]["outputs"][name]["blob"].as_str().unwrap().to_owned();
+        std::fs::read_to_string(self.blob(&blob)).unwrap()
+    }
+
+    /// Where a blob lies.
+    pub(crate) fn blob(&self, digest: &str) -> PathBuf {
+        self.path(&format!("store/blobs/{}/{digest}", &digest[..2]))
     }
 
     /// Takes the stages that need the machine for themselves out of the pipeline.

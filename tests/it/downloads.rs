@@ -21,6 +21,8 @@ enum Way {
     Breaks(usize),
     /// An answer without content.
     Status(u16),
+    /// Sends so many bytes of the body and then nothing, with the connection open.
+    Stalls(usize),
 }
 
 /// A server, and the `Range` headers it has seen (empty for none).
@@ -37,6 +39,7 @@ impl Server {
         let ranges = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&ranges);
         std::thread::spawn(move || {
+            let mut silent = Vec::new();
             for (number, stream) in listener.incoming().enumerate() {
                 let mut stream = stream.unwrap();
                 let mut range = String::new();
@@ -55,19 +58,27 @@ impl Server {
                 let (head, from, to) = match way {
                     Way::Status(code) => (format!("HTTP/1.1 {code} Odd\r\n"), 0, 0),
                     Way::NoRanges => ("HTTP/1.1 200 OK\r\n".to_owned(), 0, body.len()),
-                    Way::Right | Way::Breaks(_) if start > 0 => {
+                    Way::Right | Way::Breaks(_) | Way::Stalls(_) if start > 0 => {
                         let end = body.len() - 1;
                         let range = format!("Content-Range: bytes {start}-{end}/{}", body.len());
                         let head = format!("HTTP/1.1 206 Partial Content\r\n{range}\r\n");
                         (head, start, body.len())
                     }
-                    Way::Right | Way::Breaks(_) => ("HTTP/1.1 200 OK\r\n".into(), 0, body.len()),
+                    Way::Right | Way::Breaks(_) | Way::Stalls(_) => {
+                        ("HTTP/1.1 200 OK\r\n".into(), 0, body.len())
+                    }
                 };
                 let length = to - from;
                 let text = format!("{head}Content-Length: {length}\r\nConnection: close\r\n\r\n");
                 let _ = stream.write_all(text.as_bytes());
-                let sent = if let Way::Breaks(after) = way { after.min(length) } else { length };
+                let sent = match way {
+                    Way::Breaks(after) | Way::Stalls(after) => after.min(length),
+                    Way::Right | Way::NoRanges | Way::Status(_) => length,
+                };
                 let _ = stream.write_all(&body[from..from + sent]);
+                if let Way::Stalls(_) = way {
+                    silent.push(stream);
+                }
             }
         });
         Self { url, ranges }
@@ -168,4 +179,25 @@ fn a_server_that_never_delivers_is_given_up_and_what_came_is_kept() {
     let (result, left) = fetch(&Server::start(body(), &[Way::Right]), &part);
     result.unwrap();
     assert!(left == body());
+}
+
+#[test]
+fn a_server_that_falls_silent_is_asked_again_and_given_up_in_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let part = dir.path().join("part");
+    let (sha256, bytes) = sha256_of(&body()[..]).unwrap();
+    let patience = Patience { tries: 2, silence: Duration::from_millis(300), ..patience() };
+    let begun = std::time::Instant::now();
+    for (ways, whole) in
+        [(&[Way::Stalls(700_000)][..], true), (&[Way::Stalls(9), Way::Stalls(0)], false)]
+    {
+        let _ = std::fs::remove_file(&part);
+        let server = Server::start(body(), ways);
+        let pinned = Pinned { url: &server.url, sha256: &sha256, bytes };
+        let result = download(pinned, &part, patience, &mut |_| true);
+        assert_eq!(result.is_ok(), whole, "{result:?}");
+        let kept = std::fs::read(&part).unwrap();
+        assert!(if whole { kept == body() } else { kept == body()[..9] }, "{} bytes", kept.len());
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }

@@ -112,6 +112,34 @@ fn while_something_is_timed_nothing_else_of_ours_runs() {
 }
 
 #[test]
+fn a_timing_beside_somebody_elses_work_says_so_in_its_record() {
+    let workspace = Workspace::new();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let run = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let begun = Instant::now();
+            while !done.load(std::sync::atomic::Ordering::Relaxed)
+                && begun.elapsed() < Duration::from_secs(300)
+            {
+                std::hint::spin_loop();
+            }
+        });
+        let run = workspace.run(&["--only", "timing", "toy-1/independent/A"]);
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        run
+    });
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    let trace =
+        workspace.ngcc(&["--format", "json", "trace", "A/timing/keygen", "--pipeline", "p"]);
+    let links: serde_json::Value = serde_json::from_str(&trace.out).unwrap();
+    let record = &links[0]["record"];
+    assert!(record["observed"]["other_cores"].as_f64().unwrap() > 0.25, "{record}");
+    let log = record["provenance"]["log"].as_str().unwrap();
+    let log = std::fs::read_to_string(workspace.blob(log)).unwrap();
+    assert!(log.contains("other programs kept") && log.contains("--remeasure"), "{log}");
+}
+
+#[test]
 fn a_failing_instance_is_a_row_with_its_log_and_the_others_are_measured() {
     let workspace = Workspace::new();
     workspace.without_measuring();
