@@ -136,8 +136,14 @@ enum Verb {
     /// Look after the store
     #[command(subcommand)]
     Store(StoreVerb),
-    /// Print or write the JSON schemas of the YAML files, for editors
+    /// Print or write JSON schemas: of the YAML files, for editors; of events and summaries, for programs
+    #[command(
+        after_help = "Examples:\n  ngcc schema --write     all of them into schemas/\n  ngcc schema events      what `pipeline run --format json` writes to stderr, line by line\n  ngcc schema summary     what it writes to stdout"
+    )]
     Schema {
+        /// Only this one: pipeline, submission, system, events, summary [default: all, by file name]
+        #[arg(conflicts_with = "write")]
+        which: Option<String>,
         /// Write them to schemas/ in the workspace
         #[arg(long)]
         write: bool,
@@ -507,7 +513,7 @@ pub fn main() -> ExitCode {
         Verb::Store(StoreVerb::Stat) => cmd::store::stat(&context),
         Verb::Store(StoreVerb::Verify) => cmd::store::verify(&context),
         Verb::Store(StoreVerb::Gc { keep_runs, yes }) => cmd::store::gc(&context, *keep_runs, *yes),
-        Verb::Schema { write } => cmd::schema::run(&context, *write),
+        Verb::Schema { which, write } => cmd::schema::run(&context, which.as_deref(), *write),
         Verb::Completions { shell } => {
             let mut command = <Cli as clap::CommandFactory>::command();
             let mut text = Vec::new();

@@ -1,5 +1,6 @@
 //! `ngcc pipeline run`: lock, run, lay the pages out, say what happened.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
         std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
     });
     let mut sink = sink(context, &session, jobs);
+    let pipeline = args.plan.pipeline.as_str();
+    sink.event(&Event::Begin { pipeline, system: &session.system.name });
     let what = format!("pipeline run {}", args.plan.pipeline);
     let Some(lock) = wait_for_store(&session, &what, &interrupt, &mut *sink)? else {
         return Ok(Exit::Interrupted);
@@ -70,14 +73,15 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
         started: SystemClock.utc(),
         ngcc: env!("CARGO_PKG_VERSION").to_owned(),
     })?;
-    let options = Options { jobs, fail_fast: args.fail_fast };
+    let options = Options { jobs, fail_fast: args.fail_fast, reuse_only: &BTreeSet::new() };
     let mut logged = Logged { inner: &mut *sink, log: &log };
     let report = run::run(&session.plan, &bench, procedure::find, options, &mut logged)?;
     let laid_out = pages::lay_out(&session, &report);
     sink.end();
     drop(sink);
     let pages = laid_out?;
-    let summary = Summary::of(&session, &report, pages, context.terminal.started.elapsed());
+    let summary =
+        Summary::of(&session, &report, log.id(), pages, context.terminal.started.elapsed());
     let keys = session.plan.order().iter().filter_map(|&node| {
         let label = session.plan.node(node).label.clone();
         matches!(report.outcomes[node.index()], Some(Outcome::Done { .. }))

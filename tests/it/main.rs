@@ -8,6 +8,7 @@ mod codes;
 mod downloads;
 mod driver;
 mod elf;
+mod events;
 mod good_archives;
 mod hare;
 mod history;
