@@ -1,11 +1,16 @@
 //! The command line: types, help texts, and the way from an error to an exit code. No logic of its own.
 
+mod store;
+
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use store::StoreVerb;
+pub use store::{KeepArgs, RepairArgs, VerifyArgs};
 
 use crate::cmd;
 use crate::cmd::context::Terminal;
@@ -159,7 +164,7 @@ enum Verb {
 enum PipelineVerb {
     /// Run a pipeline: only what a change touches runs
     #[command(
-        after_help = "Examples:\n  ngcc pipeline run all\n  ngcc pipeline run quick kem-18\n  ngcc pipeline run all --remeasure 'kem-18/*/Loong128'\n  ngcc pipeline run kat 'ref-*' --fetch\n\nExit codes: 0 fine, 1 findings, 3 invalid YAML, 4 damaged store, 130 interrupted."
+        after_help = "Examples:\n  ngcc pipeline run all\n  ngcc pipeline run quick kem-18\n  ngcc pipeline run all --remeasure 'kem-18/*/Loong128'\n  ngcc pipeline run kat 'ref-*' --fetch\n\nExit codes: 0 fine, 1 findings, 3 invalid YAML, 4 damaged store, 130 interrupted. Ctrl-C once lets nothing new\nstart and ends what runs; twice, at once."
     )]
     Run(RunArgs),
     /// Show what would run: hit, run, after another action, unavailable
@@ -426,23 +431,6 @@ enum HostVerb {
     },
 }
 
-#[derive(Debug, Subcommand)]
-enum StoreVerb {
-    /// Count what the store holds
-    Stat,
-    /// Re-hash everything and list what is damaged, missing or foreign
-    Verify,
-    /// Remove what no recent run needs; shows what would go unless --yes is given
-    Gc {
-        /// Keep what the last N runs used
-        #[arg(long, value_name = "N", default_value_t = 5)]
-        keep_runs: usize,
-        /// Do it
-        #[arg(long)]
-        yes: bool,
-    },
-}
-
 /// Runs the command line; what `main` calls.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the caller's environment")]
@@ -510,9 +498,7 @@ pub fn main() -> ExitCode {
         }
         Verb::Host(HostVerb::Check { cpu }) => cmd::host::check(&context, *cpu),
         Verb::Host(HostVerb::Show { system }) => cmd::host::show(&context, system),
-        Verb::Store(StoreVerb::Stat) => cmd::store::stat(&context),
-        Verb::Store(StoreVerb::Verify) => cmd::store::verify(&context),
-        Verb::Store(StoreVerb::Gc { keep_runs, yes }) => cmd::store::gc(&context, *keep_runs, *yes),
+        Verb::Store(verb) => verb.run(&context),
         Verb::Schema { which, write } => cmd::schema::run(&context, which.as_deref(), *write),
         Verb::Completions { shell } => {
             let mut command = <Cli as clap::CommandFactory>::command();

@@ -4,6 +4,7 @@ pub mod add;
 pub mod check;
 pub mod context;
 pub mod diff;
+mod engine;
 pub mod fetch;
 pub mod graph;
 pub mod host;
@@ -14,6 +15,8 @@ pub mod list;
 pub mod packages;
 pub mod pages;
 pub mod plan;
+pub mod repair;
+mod roots;
 pub mod run;
 pub mod runs;
 pub mod schema;
@@ -55,6 +58,12 @@ impl CommandError {
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
+    }
+
+    /// What went wrong, in one sentence.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
     }
 
     /// The exit code it stands for.

@@ -23,7 +23,9 @@ use crate::outcome::Outcome;
 use crate::procedure;
 use crate::spec::{Implementation, Submission};
 use crate::stage;
-use crate::store::{LockHolder, RunEnd, RunLine, RunLock, RunLog, RunStart, StoreError};
+use crate::store::{
+    LockHolder, RunEnd, RunLine, RunLock, RunLog, RunStart, RunWorkspace, StoreError,
+};
 
 /// Runs the verb.
 ///
@@ -72,6 +74,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
         command: context.terminal.command.clone(),
         started: SystemClock.utc(),
         ngcc: env!("CARGO_PKG_VERSION").to_owned(),
+        workspace: Some(RunWorkspace::at(&session.workspace.root)),
     })?;
     let options = Options { jobs, fail_fast: args.fail_fast, reuse_only: &BTreeSet::new() };
     let mut logged = Logged { inner: &mut *sink, log: &log };

@@ -5,7 +5,8 @@
 //!
 //! Knows nothing of pipelines, processes or reports. One file per concern: `layout` (paths and format version),
 //! `session` (temporary files of a live process), `content` and `trees` (what is kept), `records` and `pending` (what
-//! it means, and the argument for power loss), `index`, `stat_cache` and `table` (speed), `lock`, `runs`, `references`, `verify`, `gc`, `census`.
+//! it means, and the argument for power loss), `index`, `stat_cache` and `table` (speed), `lock`, `runs`, `references`, `verify`, `gc`,
+//! `remembered` (what `why` needs of a collected record), `census`.
 
 mod census;
 mod content;
@@ -19,6 +20,7 @@ mod pending;
 mod record_file;
 mod records;
 mod references;
+mod remembered;
 mod runs;
 mod session;
 mod stat_cache;
@@ -40,7 +42,8 @@ pub use gc::{GcPlan, GcRoots};
 pub use lock::{LockHolder, RunLock};
 pub use pending::Recovery;
 pub use records::Hit;
-pub use runs::{Run, RunEnd, RunLine, RunLog, RunStart, RunSummary};
+pub use remembered::Remembered;
+pub use runs::{Kept, Run, RunEnd, RunLine, RunLog, RunStart, RunSummary, RunWorkspace};
 pub use session::Scratch;
 pub use verify::VerifyReport;
 
