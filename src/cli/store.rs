@@ -1,5 +1,7 @@
 //! The verbs of `ngcc store`: types and help texts.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use crate::cmd::{self, Verdict, context::Context};
@@ -27,6 +29,27 @@ pub(super) enum StoreVerb {
         /// Do it
         #[arg(long)]
         yes: bool,
+    },
+    /// Write one run with all that it leads to as an archive: records, samples, libraries, inputs, pages
+    #[command(
+        after_help = "The same run gives the same bytes. The archive holds the sources that the run read: mind their licences.\n\nExamples:\n  ngcc store export submitted submitted.tar\n  ngcc store export latest - | zstd >run.tar.zst"
+    )]
+    Export {
+        /// The run: its id, its name, `latest`, `latest~1`, ...
+        run: String,
+        /// The archive (tar); `-` is standard output
+        file: PathBuf,
+    },
+    /// Take in the archive of a run, checked entry by entry
+    #[command(
+        after_help = "Results that are here already stay; one that differs is reported (exit code 4). The run is given a name,\nwhich keeps it from collection.\n\nExamples:\n  ngcc store import submitted.tar --name lab-a\n  zstd -dc run.tar.zst | ngcc store import -"
+    )]
+    Import {
+        /// The archive; `-` is standard input
+        file: PathBuf,
+        /// How the run is to be called here [default: imported-<id>]
+        #[arg(long)]
+        name: Option<Name>,
     },
 }
 
@@ -66,6 +89,8 @@ impl StoreVerb {
             Self::Verify(args) if args.repair => cmd::repair::run(context, &args.how),
             Self::Verify(_) => cmd::store::verify(context),
             Self::Gc { keep, yes } => cmd::store::gc(context, keep.keep_runs, *yes),
+            Self::Export { run, file } => cmd::export::export(context, run, file),
+            Self::Import { file, name } => cmd::export::import(context, file, name.as_ref()),
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod check;
 pub mod context;
 pub mod diff;
 mod engine;
+pub mod export;
 pub mod fetch;
 pub mod graph;
 pub mod host;

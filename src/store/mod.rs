@@ -6,13 +6,16 @@
 //! Knows nothing of pipelines, processes or reports. One file per concern: `layout` (paths and format version),
 //! `session` (temporary files of a live process), `content` and `trees` (what is kept), `records` and `pending` (what
 //! it means, and the argument for power loss), `index`, `stat_cache` and `table` (speed), `lock`, `runs`, `references`, `verify`, `gc`,
-//! `remembered` (what `why` needs of a collected record), `census`.
+//! `remembered` (what `why` needs of a collected record), `export` and `import`, `census`.
 
+mod bundle;
 mod census;
 mod content;
 #[cfg(test)]
 mod crash;
+mod export;
 mod gc;
+mod import;
 mod index;
 mod layout;
 mod lock;
@@ -36,9 +39,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use crate::digest::{ActionKey, BlobId, TreeId};
 
+pub use bundle::{Item, Manifest};
 pub use census::{Census, Count};
 pub use content::PutError;
+pub use export::Exported;
 pub use gc::{GcPlan, GcRoots};
+pub use import::{ImportError, Imported};
 pub use lock::{LockHolder, RunLock};
 pub use pending::Recovery;
 pub use records::Hit;

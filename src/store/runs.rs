@@ -360,6 +360,20 @@ pub(super) fn parse(id: &Name, bytes: &[u8]) -> Option<Run> {
     Some(run)
 }
 
+/// The bytes of a run's file as this version writes them.
+pub(super) fn text(run: &Run) -> Vec<u8> {
+    let start = [WireLine::Start(run.start.clone())];
+    let actions = run.lines.iter().cloned().map(WireLine::Action);
+    let end = run.summary.clone().zip(run.keys);
+    let end = end.map(|(summary, keys)| WireLine::End { summary, keys });
+    let mut text = Vec::new();
+    for line in start.into_iter().chain(actions).chain(end) {
+        text.extend(serde_json::to_vec(&line).expect("plain data"));
+        text.push(b'\n');
+    }
+    text
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
