@@ -179,6 +179,12 @@ impl ActionSpec {
         }
     }
 
+    /// Whether it is a measurement, or wants the machine for itself.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.claim == Claim::Quiet || matches!(self.purity, Purity::Measured { .. })
+    }
+
     /// Every node this one waits for, in input order, with repetitions.
     pub fn waits_for(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.inputs.values().filter_map(Source::node).chain(self.unless_good.iter().copied())

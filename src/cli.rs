@@ -164,7 +164,7 @@ enum Verb {
 enum PipelineVerb {
     /// Run a pipeline: only what a change touches runs
     #[command(
-        after_help = "Examples:\n  ngcc pipeline run all\n  ngcc pipeline run quick kem-18\n  ngcc pipeline run all --remeasure 'kem-18/*/Loong128'\n  ngcc pipeline run kat 'ref-*' --fetch\n\nExit codes: 0 fine, 1 findings, 3 invalid YAML, 4 damaged store, 130 interrupted. Ctrl-C once lets nothing new\nstart and ends what runs; twice, at once."
+        after_help = "Examples:\n  ngcc pipeline run all\n  ngcc pipeline run quick kem-18\n  ngcc pipeline run all --remeasure 'kem-18/*/Loong128'\n  ngcc pipeline run kat 'ref-*' --fetch\n  ngcc pipeline run quick kem-18 --watch    build and check with every save\n\nExit codes: 0 fine, 1 findings, 3 invalid YAML, 4 damaged store, 130 interrupted. Ctrl-C once lets nothing new\nstart and ends what runs; twice, at once. It ends a --watch with 0 while that waits, and with 130 during a run."
     )]
     Run(RunArgs),
     /// Show what would run: hit, run, after another action, unavailable
@@ -241,6 +241,15 @@ pub struct RunArgs {
     /// Never touch the network: an absent archive stays a row (the default, unless --fetch is given)
     #[arg(long)]
     pub offline: bool,
+    /// Run again with every save that changes what the plan reads; timed work is left out
+    #[arg(long, conflicts_with = "dry_run")]
+    pub watch: bool,
+    /// With --watch: timed work, too
+    #[arg(long, requires = "watch")]
+    pub measure: bool,
+    /// With --watch: look at the files every second, as network file systems want it
+    #[arg(long, requires = "watch")]
+    pub poll: bool,
 }
 
 /// Arguments of `kem add`.

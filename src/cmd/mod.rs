@@ -28,6 +28,7 @@ pub mod summary;
 pub mod trace;
 mod unpack;
 pub mod update;
+pub mod watch;
 pub mod why;
 
 use crate::cli::Exit;

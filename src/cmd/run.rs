@@ -1,18 +1,19 @@
 //! `ngcc pipeline run`: lock, run, lay the pages out, say what happened.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::context::{Context, print, print_json};
 use super::fetch::{self, How, Row};
 use super::session::{Session, find_pipeline};
 use super::summary::Summary;
-use super::{CommandError, Verdict, pages, plan as plan_verb};
+use super::{CommandError, Verdict, pages, plan as plan_verb, watch};
 use crate::action::NodeId;
 use crate::cli::{Exit, RunArgs};
 use crate::clock::{Clock, SystemClock};
+use crate::digest::ActionKey;
 use crate::event::{Clockwork, Event, Json, Live, Plain, Sink};
 use crate::exec::interrupt::Level;
 use crate::exec::job::Bench;
@@ -38,17 +39,52 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
     if args.fetch && !fetch_first(context, args)? {
         return Ok(Exit::Interrupted);
     }
+    if args.watch {
+        return watch::run(context, args);
+    }
     let interrupt = Interrupt::install()?;
+    Ok(once(context, args, &interrupt, Timed::Run)?.map_or(Exit::Interrupted, |ended| ended.exit))
+}
+
+/// What happens to timed work without a result in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timed {
+    /// It runs.
+    Run,
+    /// It is left out, with what is behind it.
+    ReuseOnly,
+}
+
+/// How a run ended, for whoever looks again.
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    /// The key of each action by label, if it came to have one; rows that are unavailable are labels, too.
+    pub(super) keys: BTreeMap<String, Option<ActionKey>>,
+}
+
+/// One run; `None` when the user had enough of waiting for the store.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) fn once(
+    context: &Context,
+    args: &RunArgs,
+    interrupt: &Interrupt,
+    timed: Timed,
+) -> Result<Option<Ended>, CommandError> {
+    let begun = Instant::now();
     let session = Session::open(context, &args.plan, args.remeasure)?;
     let jobs = args.jobs.unwrap_or_else(|| {
         std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
     });
     let mut sink = sink(context, &session, jobs);
-    let pipeline = args.plan.pipeline.as_str();
-    sink.event(&Event::Begin { pipeline, system: &session.system.name });
+    sink.event(&Event::Begin {
+        pipeline: args.plan.pipeline.as_str(),
+        system: &session.system.name,
+    });
     let what = format!("pipeline run {}", args.plan.pipeline);
-    let Some(lock) = wait_for_store(&session, &what, &interrupt, &mut *sink)? else {
-        return Ok(Exit::Interrupted);
+    let Some(lock) = wait_for_store(&session, &what, interrupt, &mut *sink)? else {
+        return Ok(None);
     };
     if args.remeasure {
         session.keep_rounds()?;
@@ -64,7 +100,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
         runner: &runner,
         confined: &confined,
         clock: &SystemClock,
-        interrupt: &interrupt,
+        interrupt,
         host: &session.host,
         cpu: session.cpu,
         meter: &meter,
@@ -76,15 +112,22 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
         ngcc: env!("CARGO_PKG_VERSION").to_owned(),
         workspace: Some(RunWorkspace::at(&session.workspace.root)),
     })?;
-    let options = Options { jobs, fail_fast: args.fail_fast, reuse_only: &BTreeSet::new() };
+    let reuse_only = match timed {
+        Timed::Run => BTreeSet::new(),
+        Timed::ReuseOnly => {
+            let nodes = session.plan.order().iter().copied();
+            nodes.filter(|node| session.plan.node(*node).is_timed()).collect()
+        }
+    };
+    let options = Options { jobs, fail_fast: args.fail_fast, reuse_only: &reuse_only };
     let mut logged = Logged { inner: &mut *sink, log: &log };
     let report = run::run(&session.plan, &bench, procedure::find, options, &mut logged)?;
     let laid_out = pages::lay_out(&session, &report);
     sink.end();
     drop(sink);
     let pages = laid_out?;
-    let summary =
-        Summary::of(&session, &report, log.id(), pages, context.terminal.started.elapsed());
+    let started = if args.watch { begun } else { context.terminal.started };
+    let summary = Summary::of(&session, &report, log.id(), pages, started.elapsed());
     let keys = session.plan.order().iter().filter_map(|&node| {
         let label = session.plan.node(node).label.clone();
         matches!(report.outcomes[node.index()], Some(Outcome::Done { .. }))
@@ -97,7 +140,13 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
     } else {
         print(&summary.text(context.terminal.colour))?;
     }
-    Ok(summary.exit())
+    let nodes = session.plan.order().iter();
+    let mut keys: BTreeMap<String, Option<ActionKey>> = nodes
+        .map(|node| (session.plan.node(*node).label.clone(), report.keys[node.index()]))
+        .collect();
+    let absent = session.plan.unavailable.iter();
+    keys.extend(absent.map(|row| (watch::absent(&row.label, &row.why), None)));
+    Ok(Some(Ended { exit: summary.exit(), keys }))
 }
 
 /// Fetches what the selection needs and is not there. What cannot be had stays a row of the run; `false` when the user

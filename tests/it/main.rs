@@ -36,3 +36,4 @@ mod tidy;
 mod toolchain;
 mod travel;
 mod triq;
+mod watch;
