@@ -179,6 +179,12 @@ impl ActionSpec {
         }
     }
 
+    /// Whether it is a measurement, or wants the machine for itself.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.claim == Claim::Quiet || matches!(self.purity, Purity::Measured { .. })
+    }
+
     /// Every node this one waits for, in input order, with repetitions.
     pub fn waits_for(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.inputs.values().filter_map(Source::node).chain(self.unless_good.iter().copied())
@@ -345,6 +351,44 @@ pub fn text_id(text: &str) -> BlobId {
     BlobId::of(text.as_bytes())
 }
 
+/// The fields of a key in words, encoded again.
+struct Words<'w>(&'w [(String, String)]);
+
+impl Encode for Words<'_> {
+    fn encode(&self, sink: &mut dyn Sink) {
+        // The groups of `Bound`, in its order: an empty one leaves no word, and is in the key.
+        const GROUPS: [&str; 6] = ["parameter", "input", "output", "environment", "tool", "limit"];
+        let (plain, mut rest) = self.0.split_at(self.0.len().min(2));
+        let field = |sink: &mut dyn Sink, name: &str, value: &String| {
+            sink.field(name, value.as_bytes());
+        };
+        for (name, value) in plain {
+            field(sink, name, value);
+        }
+        for group in GROUPS {
+            let inside = |(name, _): &&(String, String)| {
+                name.strip_prefix(group).is_some_and(|rest| rest.starts_with(' '))
+            };
+            let count = rest.iter().take_while(inside).count();
+            sink.open(group, count);
+            for (name, value) in &rest[..count] {
+                field(sink, &name[group.len() + 1..], value);
+            }
+            sink.close();
+            rest = &rest[count..];
+        }
+        for (name, value) in rest {
+            field(sink, name, value);
+        }
+    }
+}
+
+/// The key that the ingredients of a record give: what its `key` must be if nobody changed either.
+#[must_use]
+pub fn key_of_ingredients(ingredients: &[(String, String)]) -> ActionKey {
+    ActionKey(KeyWriter::key("ngcc action", &Words(ingredients)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,6 +424,21 @@ mod tests {
 
     fn key(spec: &ActionSpec) -> ActionKey {
         key_with(spec, b"gcc")
+    }
+
+    #[test]
+    fn the_ingredients_of_a_record_give_its_key_again_and_changed_ones_another() {
+        let measured = Purity::Measured { system: SystemId(Digest::of(b"x86_1")), round: 3 };
+        let bare = ActionSpec::new("bare".into(), &Arc::from("s"), PROCEDURE);
+        for spec in [spec(), bare, ActionSpec { purity: measured, ..spec() }] {
+            let input = |_: &RelPath, _: &Source| Some(BoundInput::Outcome(Digest::of(b"o")));
+            let bound = Bound::bind(&spec, input, |_| Some(Digest::of(b"gcc"))).unwrap();
+            let mut words = bound.ingredients();
+            assert_eq!(key_of_ingredients(&words), bound.key());
+            words.last_mut().unwrap().1.push('x');
+            assert_ne!(key_of_ingredients(&words), bound.key());
+        }
+        assert_ne!(key_of_ingredients(&[]), key(&spec()));
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! The command line: types, help texts, and the way from an error to an exit code. No logic of its own.
 
+mod store;
+
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use store::StoreVerb;
+pub use store::{KeepArgs, RepairArgs, VerifyArgs};
 
 use crate::cmd;
 use crate::cmd::context::Terminal;
@@ -139,8 +144,14 @@ enum Verb {
     /// Look after the store
     #[command(subcommand)]
     Store(StoreVerb),
-    /// Print or write the JSON schemas of the YAML files, for editors
+    /// Print or write JSON schemas: of the YAML files, for editors; of events and summaries, for programs
+    #[command(
+        after_help = "Examples:\n  ngcc schema --write     all of them into schemas/\n  ngcc schema events      what `pipeline run --format json` writes to stderr, line by line\n  ngcc schema summary     what it writes to stdout"
+    )]
     Schema {
+        /// Only this one: pipeline, submission, system, events, summary [default: all, by file name]
+        #[arg(conflicts_with = "write")]
+        which: Option<String>,
         /// Write them to schemas/ in the workspace
         #[arg(long)]
         write: bool,
@@ -156,7 +167,7 @@ enum Verb {
 enum PipelineVerb {
     /// Run a pipeline: only what a change touches runs
     #[command(
-        after_help = "Examples:\n  ngcc pipeline run all\n  ngcc pipeline run quick kem-18\n  ngcc pipeline run all --remeasure 'kem-18/*/Loong128'\n  ngcc pipeline run kat 'ref-*' --fetch\n\nExit codes: 0 fine, 1 findings, 3 invalid YAML, 4 damaged store, 130 interrupted."
+        after_help = "Examples:\n  ngcc pipeline run all\n  ngcc pipeline run quick kem-18\n  ngcc pipeline run all --remeasure 'kem-18/*/Loong128'\n  ngcc pipeline run kat 'ref-*' --fetch\n  ngcc pipeline run quick kem-18 --watch    build and check with every save\n\nExit codes: 0 fine, 1 findings, 3 invalid YAML, 4 damaged store, 130 interrupted. Ctrl-C once lets nothing new\nstart and ends what runs; twice, at once. It ends a --watch with 0 while that waits, and with 130 during a run."
     )]
     Run(RunArgs),
     /// Show what would run: hit, run, after another action, unavailable
@@ -233,6 +244,15 @@ pub struct RunArgs {
     /// Never touch the network: an absent archive stays a row (the default, unless --fetch is given)
     #[arg(long)]
     pub offline: bool,
+    /// Run again with every save that changes what the plan reads; timed work is left out
+    #[arg(long, conflicts_with = "dry_run")]
+    pub watch: bool,
+    /// With --watch: timed work, too
+    #[arg(long, requires = "watch")]
+    pub measure: bool,
+    /// With --watch: look at the files every second, as network file systems want it
+    #[arg(long, requires = "watch")]
+    pub poll: bool,
 }
 
 /// Arguments of `kem add`.
@@ -437,27 +457,6 @@ enum HostVerb {
     },
 }
 
-#[derive(Debug, Subcommand)]
-enum StoreVerb {
-    /// Count what the store holds
-    Stat,
-    /// Re-hash everything and list what is damaged, missing or foreign
-    Verify {
-        /// Set damaged content aside and forget the results that need it, so that the next run makes them again
-        #[arg(long)]
-        repair: bool,
-    },
-    /// Remove what no recent run needs; shows what would go unless --yes is given
-    Gc {
-        /// Keep what the last N runs used
-        #[arg(long, value_name = "N", default_value_t = 5)]
-        keep_runs: usize,
-        /// Do it
-        #[arg(long)]
-        yes: bool,
-    },
-}
-
 /// Runs the command line; what `main` calls.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the caller's environment")]
@@ -527,10 +526,8 @@ pub fn main() -> ExitCode {
         }
         Verb::Host(HostVerb::Check { cpu }) => cmd::host::check(&context, *cpu),
         Verb::Host(HostVerb::Show { system }) => cmd::host::show(&context, system),
-        Verb::Store(StoreVerb::Stat) => cmd::store::stat(&context),
-        Verb::Store(StoreVerb::Verify { repair }) => cmd::store::verify(&context, *repair),
-        Verb::Store(StoreVerb::Gc { keep_runs, yes }) => cmd::store::gc(&context, *keep_runs, *yes),
-        Verb::Schema { write } => cmd::schema::run(&context, *write),
+        Verb::Store(verb) => verb.run(&context),
+        Verb::Schema { which, write } => cmd::schema::run(&context, which.as_deref(), *write),
         Verb::Completions { shell } => {
             let mut command = <Cli as clap::CommandFactory>::command();
             let mut text = Vec::new();

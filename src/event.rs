@@ -3,6 +3,8 @@
 //! indicatif lives here only. While quiet work runs nothing is redrawn: a redraw thread is noise on the machine that
 //! is being measured.
 
+mod json;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -14,9 +16,18 @@ use crate::digest::{ActionKey, Digest};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 
+pub use json::{FORMAT, Json, Line};
+
 /// One thing that happened.
 #[derive(Debug)]
 pub enum Event<'a> {
+    /// A run begins; nothing was looked up yet.
+    Begin {
+        /// The pipeline.
+        pipeline: &'a str,
+        /// The measuring system.
+        system: &'a str,
+    },
     /// The plan was looked up: so many actions, so many reused at once.
     Planned {
         /// Actions in the plan.
@@ -140,7 +151,10 @@ impl Clockwork {
                 }
             }
             Event::Passed { node } => drop(self.open.remove(node)),
-            Event::Planned { .. } | Event::Repairing { .. } | Event::Note(_) => {}
+            Event::Begin { .. }
+            | Event::Planned { .. }
+            | Event::Repairing { .. }
+            | Event::Note(_) => {}
         }
     }
 
@@ -256,7 +270,7 @@ impl<W: Write> Sink for Plain<W> {
                 format!("{total} actions planned, {reused} reused so far")
             }
             // A line when quiet work starts would be written while it runs.
-            Event::Started { .. } | Event::Passed { .. } => return,
+            Event::Begin { .. } | Event::Started { .. } | Event::Passed { .. } => return,
             Event::Ended { label, outcome, wall, .. } => {
                 let (done, total) = (self.clockwork.done(), self.clockwork.total);
                 let width = total.to_string().len();
@@ -370,7 +384,7 @@ impl Sink for Live {
                 }
                 self.refresh();
             }
-            Event::Passed { .. } => {}
+            Event::Begin { .. } | Event::Passed { .. } => {}
             Event::Planned { .. } => self.refresh(),
             Event::Repairing { label, digest } => {
                 let _ = self
@@ -386,46 +400,5 @@ impl Sink for Live {
     fn end(&mut self) {
         self.total.finish_and_clear();
         let _ = self.bars.clear();
-    }
-}
-
-/// One JSON object per line; docs/FORMATS.md describes the events.
-#[derive(Debug)]
-pub struct Json<W> {
-    out: W,
-}
-
-impl<W: Write> Json<W> {
-    /// Writes to `out`.
-    pub const fn new(out: W) -> Self {
-        Self { out }
-    }
-}
-
-impl<W: Write> Sink for Json<W> {
-    fn event(&mut self, event: &Event<'_>) {
-        let value = match event {
-            Event::Planned { total, reused } => {
-                serde_json::json!({"event": "planned", "total": total, "reused": reused})
-            }
-            Event::Started { label, quiet, .. } => {
-                serde_json::json!({"event": "started", "action": label, "quiet": quiet})
-            }
-            Event::Ended { label, outcome, wall, .. } => {
-                let document = outcome.document();
-                serde_json::json!({
-                    "event": "ended", "action": label, "status": word(outcome),
-                    "wall_s": wall.as_secs_f64(), "outputs": document.outputs,
-                    "findings": document.findings, "message": document.message,
-                })
-            }
-            Event::Passed { .. } => return,
-            Event::Repairing { label, digest } => {
-                serde_json::json!({"event": "repairing", "action": label, "digest": digest})
-            }
-            Event::Note(text) => serde_json::json!({"event": "note", "text": text}),
-        };
-        let _ = writeln!(self.out, "{value}");
-        let _ = self.out.flush();
     }
 }

@@ -36,3 +36,4 @@ pub mod stats;
 pub mod store;
 pub mod toolchain;
 pub mod units;
+pub mod watcher;

@@ -53,7 +53,10 @@ pub struct PageSlot {
 }
 
 /// Something that is not there yet: a row, not an error.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[schemars(deny_unknown_fields)]
 pub struct Unavailable {
     /// `kem-18/reference`, with the instance when only that one is meant.
     pub label: String,

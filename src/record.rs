@@ -34,6 +34,14 @@ pub struct Record {
     pub observed: serde_json::Value,
 }
 
+impl Record {
+    /// Whether it is a sample, which nothing makes again, and not a function of its inputs.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.ingredients.iter().any(|(field, value)| field == "purity" && value == "measured")
+    }
+}
+
 /// A fact about the measured thing that somebody must look at: a KAT that differs, a size that disagrees.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Finding {

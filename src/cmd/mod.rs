@@ -4,6 +4,8 @@ pub mod add;
 pub mod check;
 pub mod context;
 pub mod diff;
+mod engine;
+pub mod export;
 pub mod fetch;
 pub mod graph;
 pub mod host;
@@ -14,6 +16,8 @@ pub mod list;
 pub mod packages;
 pub mod pages;
 pub mod plan;
+pub mod repair;
+mod roots;
 pub mod run;
 pub mod runs;
 pub mod schema;
@@ -25,6 +29,7 @@ pub mod summary;
 pub mod trace;
 mod unpack;
 pub mod update;
+pub mod watch;
 pub mod why;
 
 use crate::cli::Exit;
@@ -56,6 +61,12 @@ impl CommandError {
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
+    }
+
+    /// What went wrong, in one sentence.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
     }
 
     /// The exit code it stands for.

@@ -89,6 +89,8 @@ impl Listing {
                 match seconds {
                     Some(time) if spec.claim == Claim::Quiet => self.quiet += time,
                     Some(time) => self.shared += time,
+                    // A fallback runs only when what is before it does not end well.
+                    None if !spec.unless_good.is_empty() => {}
                     None => self.unknown += 1,
                 }
             }
@@ -137,10 +139,16 @@ pub fn run(context: &Context, args: &PlanArgs) -> Verdict {
         }
     }
     let Listing { rows, hits, runs, after, blocked, shared, quiet, unknown, unavailable } = listing;
+    let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let total = shared / u32::try_from(jobs).unwrap_or(1) + quiet;
     if context.json() {
         return print_json(&serde_json::json!({
             "actions": rows,
             "unavailable": unavailable,
+            "estimate": {
+                "seconds": total.as_secs_f64(), "quiet_s": quiet.as_secs_f64(),
+                "shared_s": shared.as_secs_f64(), "jobs": jobs, "never_ran": unknown,
+            },
         }));
     }
     let mut lines = vec![vec!["action".into(), "status".into(), "last took".into(), String::new()]];
@@ -158,12 +166,16 @@ pub fn run(context: &Context, args: &PlanArgs) -> Verdict {
         let each = group.rows.iter().map(|row| vec![format!("  {}", row.label), row.why.clone()]);
         text.push_str(&table(&each.collect::<Vec<_>>()));
     }
-    let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-    let total = shared / u32::try_from(jobs).unwrap_or(1) + quiet;
+    let alone = match quiet {
+        Duration::ZERO => String::new(),
+        quiet => format!(" ({} of it alone on the machine)", human(quiet)),
+    };
     let estimate = match (unknown, total) {
         (_, Duration::ZERO) if runs + after == 0 => String::new(),
-        (0, total) => format!("; about {}", human(total)),
-        (n, total) => format!("; about {} and {n} actions that never ran before", human(total)),
+        (0, total) => format!("; about {}{alone}", human(total)),
+        (n, total) => {
+            format!("; about {}{alone} and {n} actions that never ran before", human(total))
+        }
     };
     let _ = writeln!(
         text,
@@ -174,8 +186,10 @@ pub fn run(context: &Context, args: &PlanArgs) -> Verdict {
     Ok(Exit::Fine)
 }
 
+/// How long it took when it last ran, also when its record was collected since.
 fn past(session: &Session, node: NodeId) -> Option<Duration> {
-    let key = session.store.latest(&session.plan.node(node).label).ok().flatten()?;
-    let hit = session.store.lookup(key).ok().flatten()?;
-    Some(Duration::from_nanos(hit.wall_ns))
+    let (store, label) = (&session.store, &session.plan.node(node).label);
+    let hit = store.latest(label).ok().flatten().and_then(|key| store.lookup(key).ok().flatten());
+    let wall_ns = hit.map(|hit| hit.wall_ns).or_else(|| Some(store.remembered(label)?.wall_ns))?;
+    Some(Duration::from_nanos(wall_ns))
 }

@@ -1,17 +1,17 @@
 //! `ngcc pipeline run`: lock, run, lay the pages out, say what happened.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::context::{Context, print, print_json};
 use super::fetch::{self, How, Row};
 use super::session::{Session, find_pipeline};
 use super::standing::Standing;
 use super::summary::Summary;
-use super::{CommandError, Verdict, pages, plan as plan_verb};
+use super::{CommandError, Verdict, pages, plan as plan_verb, watch};
 use crate::action::NodeId;
 use crate::cli::{Exit, RunArgs};
 use crate::clock::{Clock, SystemClock};
@@ -27,7 +27,9 @@ use crate::procedure;
 use crate::record::FailureClass;
 use crate::spec::{Implementation, Submission};
 use crate::stage;
-use crate::store::{LockHolder, RunEnd, RunLine, RunLock, RunLog, RunStart, Store, StoreError};
+use crate::store::{
+    LockHolder, RunEnd, RunLine, RunLock, RunLog, RunStart, RunWorkspace, Store, StoreError,
+};
 
 /// Runs the verb.
 ///
@@ -40,29 +42,74 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
     if args.fetch && !fetch_first(context, args)? {
         return Ok(Exit::Interrupted);
     }
+    if args.watch {
+        return watch::run(context, args);
+    }
     let interrupt = Interrupt::install()?;
     if !args.remeasure
         && let Some(store) = context.store_if_there()?
+        && let Some(standing) = Standing::load(context, &store, &args.plan)?
     {
-        let standing = Standing::load(context, &store, &args.plan)?;
-        if let Some(standing) = standing {
-            let ended = if standing.is_whole() {
-                nothing_moved(context, args, &store, &standing, &interrupt)?
-            } else {
-                let session = Session::on(context, store, &args.plan, standing)?;
-                carry_out(context, args, session, &interrupt)?
-            };
-            if let Some(exit) = ended {
-                return Ok(exit);
-            }
+        let way = if standing.is_whole() {
+            nothing_moved(context, args, &store, &standing, &interrupt)?
+        } else {
+            let session = Session::on(context, store, &args.plan, standing)?;
+            carry_out(context, args, session, &interrupt, Timed::Run)?
+        };
+        match way {
+            Way::Ended(ended) => return Ok(ended.exit),
+            Way::Enough => return Ok(Exit::Interrupted),
+            Way::Again => {}
         }
     }
-    let session = Session::open(context, &args.plan, args.remeasure)?;
-    let ended = carry_out(context, args, session, &interrupt)?;
-    Ok(ended.unwrap_or(Exit::Store))
+    Ok(once(context, args, &interrupt, Timed::Run)?.map_or(Exit::Interrupted, |ended| ended.exit))
 }
 
-/// Ends a run that has nothing to look up: all of it stands. `None` when the store had to be waited for, since then
+/// What happens to timed work without a result in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timed {
+    /// It runs.
+    Run,
+    /// It is left out, with what is behind it.
+    ReuseOnly,
+}
+
+/// How a run ended, for whoever looks again.
+pub(super) struct Ended {
+    pub(super) exit: Exit,
+    /// The key of each action by label, if it came to have one; rows that are unavailable are labels, too.
+    pub(super) keys: BTreeMap<String, Option<ActionKey>>,
+}
+
+/// One run; `None` when the user had enough of waiting for the store.
+///
+/// # Errors
+/// As for [`run`].
+pub(super) fn once(
+    context: &Context,
+    args: &RunArgs,
+    interrupt: &Interrupt,
+    timed: Timed,
+) -> Result<Option<Ended>, CommandError> {
+    let session = Session::open(context, &args.plan, args.remeasure)?;
+    match carry_out(context, args, session, interrupt, timed)? {
+        Way::Ended(ended) => Ok(Some(ended)),
+        Way::Enough => Ok(None),
+        Way::Again => Err(CommandError::new(Exit::Bug, "a whole plan stands on nothing")),
+    }
+}
+
+/// What came of an attempt at a run.
+enum Way {
+    /// It is over.
+    Ended(Ended),
+    /// It cannot be done on top of what stands; all must be planned.
+    Again,
+    /// The user had enough of waiting for the store.
+    Enough,
+}
+
+/// Ends a run that has nothing to look up: all of it stands. Again when the store had to be waited for, since then
 /// another run may have changed what was just looked at.
 fn nothing_moved(
     context: &Context,
@@ -70,38 +117,50 @@ fn nothing_moved(
     store: &Store,
     standing: &Standing,
     interrupt: &Interrupt,
-) -> Result<Option<Exit>, CommandError> {
-    let Some(keys) = standing.keys().filter(|keys| store.has_blob(*keys)) else { return Ok(None) };
+) -> Result<Way, CommandError> {
+    let Some(keys) = standing.keys().filter(|keys| store.has_blob(*keys)) else {
+        return Ok(Way::Again);
+    };
     let mut sink = quiet_sink(context);
+    sink.event(&Event::Begin {
+        pipeline: args.plan.pipeline.as_str(),
+        system: args.plan.system.as_str(),
+    });
     let lock = match wait_for_store(store, &what(args), interrupt, &mut *sink)? {
         Waited::Not(lock) => lock,
-        Waited::Long(_) => return Ok(None),
-        Waited::Enough => return Ok(Some(Exit::Interrupted)),
+        Waited::Long(_) => return Ok(Way::Again),
+        Waited::Enough => return Ok(Way::Enough),
     };
-    let log = store.begin_run(&start(context, args))?;
+    let log = store.begin_run(&start(context, args)?)?;
     let pages = pages::lay_out_standing(store, &pages_root(args, store), standing)?;
-    let summary = Summary::standing(context, args, standing, pages);
+    let summary = Summary::standing(context, args, standing, log.id(), pages);
     store.end_run_like(&log, &summary.for_log(), keys)?;
     drop(lock);
     show(context, &summary)?;
-    Ok(Some(summary.exit()))
+    Ok(Way::Ended(Ended { exit: summary.exit(), keys: BTreeMap::new() }))
 }
 
-/// Runs what is planned; `None` when that cannot be done on top of what stands, and all must be planned.
+/// Runs what is planned.
 fn carry_out(
     context: &Context,
     args: &RunArgs,
     session: Session,
     interrupt: &Interrupt,
-) -> Result<Option<Exit>, CommandError> {
+    timed: Timed,
+) -> Result<Way, CommandError> {
+    let begun = Instant::now();
     let jobs = args.jobs.unwrap_or_else(|| {
         std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
     });
     let mut sink = sink(context, &session, jobs);
+    sink.event(&Event::Begin {
+        pipeline: args.plan.pipeline.as_str(),
+        system: &session.system.name,
+    });
     let lock = match wait_for_store(&session.store, &what(args), interrupt, &mut *sink)? {
-        Waited::Long(_) if session.standing.is_some() => return Ok(None),
+        Waited::Long(_) if session.standing.is_some() => return Ok(Way::Again),
         Waited::Not(lock) | Waited::Long(lock) => lock,
-        Waited::Enough => return Ok(Some(Exit::Interrupted)),
+        Waited::Enough => return Ok(Way::Enough),
     };
     if args.remeasure {
         session.keep_rounds()?;
@@ -122,20 +181,28 @@ fn carry_out(
         cpu: session.cpu,
         meter: &meter,
     };
-    let log = session.store.begin_run(&start(context, args))?;
-    let options = Options { jobs, fail_fast: args.fail_fast };
+    let log = session.store.begin_run(&start(context, args)?)?;
+    let reuse_only = match timed {
+        Timed::Run => BTreeSet::new(),
+        Timed::ReuseOnly => {
+            let nodes = session.plan.order().iter().copied();
+            nodes.filter(|node| session.plan.node(*node).is_timed()).collect()
+        }
+    };
+    let options = Options { jobs, fail_fast: args.fail_fast, reuse_only: &reuse_only };
     let mut logged = Logged { inner: &mut *sink, log: &log };
     let report = run::run(&session.plan, &bench, procedure::find, options, &mut logged)?;
     let lost = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed(f)) if f.class == FailureClass::Store);
     if session.standing.is_some() && report.outcomes.iter().any(lost) {
         // Something that stands is damaged, and what makes it again was not planned.
-        return Ok(None);
+        return Ok(Way::Again);
     }
     let laid_out = pages::lay_out(&session, &report);
     sink.end();
     drop(sink);
     let pages = laid_out?;
-    let summary = Summary::of(&session, &report, pages, context.terminal.started.elapsed());
+    let started = if args.watch { begun } else { context.terminal.started };
+    let summary = Summary::of(&session, &report, log.id(), pages, started.elapsed());
     let mut keys: BTreeMap<String, ActionKey> = BTreeMap::new();
     for &node in session.plan.order() {
         if let Some(key) = report.keys[node.index()]
@@ -148,30 +215,41 @@ fn carry_out(
         keys.extend(key.map(|key| (label.to_owned(), key)));
     }
     let keys = session.store.end_run(&log, &summary.for_log(), &keys)?;
-    if !report.interrupted {
+    if !report.interrupted && timed == Timed::Run {
         Standing::keep(context, &args.plan, &session, &report, keys)?;
     }
     drop(lock);
     show(context, &summary)?;
     let exit = summary.exit();
+    let mut keys = BTreeMap::new();
+    if args.watch {
+        let nodes = session.plan.order().iter();
+        keys.extend(
+            nodes.map(|node| (session.plan.node(*node).label.clone(), report.keys[node.index()])),
+        );
+        let absent = session.plan.unavailable.iter();
+        keys.extend(absent.map(|row| (watch::absent(&row.label, &row.why), None)));
+        return Ok(Way::Ended(Ended { exit, keys }));
+    }
     // The plan is big and the process ends here; the store alone has something to do when it goes.
     let Session { store, plan, workspace, .. } = session;
     std::mem::forget((plan, workspace, report));
     drop(store);
-    Ok(Some(exit))
+    Ok(Way::Ended(Ended { exit, keys }))
 }
 
 fn what(args: &RunArgs) -> String {
     format!("pipeline run {}", args.plan.pipeline)
 }
 
-fn start(context: &Context, args: &RunArgs) -> RunStart {
-    RunStart {
+fn start(context: &Context, args: &RunArgs) -> Result<RunStart, CommandError> {
+    Ok(RunStart {
         pipeline: args.plan.pipeline.to_string(),
         command: context.terminal.command.clone(),
         started: SystemClock.utc(),
         ngcc: env!("CARGO_PKG_VERSION").to_owned(),
-    }
+        workspace: Some(RunWorkspace::at(context.root()?)),
+    })
 }
 
 fn pages_root(args: &RunArgs, store: &Store) -> PathBuf {

@@ -1,22 +1,27 @@
 //! `ngcc store stat`, `verify` and `gc`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::Verdict;
 use super::context::{Context, print, print_json, table};
+use super::roots::Roots;
 use crate::cli::Exit;
 use crate::event::human;
-use crate::store::{GcRoots, StoreError};
+use crate::store::Object;
 
 /// Counts what the store holds.
 ///
 /// # Errors
 /// A store that cannot be read.
-pub fn stat(context: &Context) -> Verdict {
+pub fn stat(context: &Context, keep_runs: usize) -> Verdict {
     let store = context.store()?;
     let census = store.stat()?;
+    let roots = Roots::of(&store, keep_runs)?;
     if context.json() {
-        return print_json(&census);
+        let mut value = serde_json::json!(census);
+        value["roots"] = serde_json::json!(roots);
+        return print_json(&value);
     }
     let mut rows = vec![vec!["kind".to_owned(), "count".into(), "bytes".into()]];
     for (kind, count) in [
@@ -32,35 +37,24 @@ pub fn stat(context: &Context) -> Verdict {
     ] {
         rows.push(vec![kind.to_owned(), count.files.to_string(), count.bytes.to_string()]);
     }
-    print(&format!("{}\n{}", store.root().display(), table(&rows)))
+    print(&format!("{}\n{}\n{}", store.root().display(), table(&rows), roots.text()))
 }
 
-/// Re-hashes everything; with `repair` acts on what is found.
+/// Re-hashes everything.
 ///
 /// # Errors
-/// A store that cannot be read, or that a run holds when it is to be repaired. Damage is exit code 4, not an error,
-/// also when it was repaired just now.
-pub fn verify(context: &Context, repair: bool) -> Verdict {
+/// A store that cannot be read. Damage is exit code 4, not an error.
+pub fn verify(context: &Context) -> Verdict {
     let store = context.store()?;
     let begun = std::time::Instant::now();
-    let lock = repair.then(|| store.try_lock_run("store verify --repair")).transpose()?;
-    let lock = lock.transpose().map_err(StoreError::Busy)?;
     let report = store.verify(&mut |_, _| {})?;
-    if let Some(lock) = &lock
-        && !report.is_clean()
-    {
-        store.repair(&report, lock)?;
-    }
     let exit = if report.is_clean() { Exit::Fine } else { Exit::Store };
     if context.json() {
-        let names = |objects: &std::collections::BTreeSet<crate::store::Object>| {
-            objects.iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
         print_json(&serde_json::json!({
             "clean": report.is_clean(), "blobs": report.blobs, "trees": report.trees,
             "records": report.records, "bytes": report.bytes,
             "damaged": names(&report.damaged), "missing": names(&report.missing),
-            "foreign": report.foreign, "affected": report.affected, "repaired": repair,
+            "foreign": report.foreign, "affected": report.affected,
         }))?;
         return Ok(exit);
     }
@@ -89,17 +83,18 @@ pub fn verify(context: &Context, repair: bool) -> Verdict {
         let _ = writeln!(text, "clean: {checked}");
     } else {
         let bad = report.damaged.len() + report.missing.len();
-        let help = if repair {
-            let affected = report.affected.len();
-            format!("{affected} results were removed; the next run makes again what it needs")
-        } else {
-            "help: the next run that needs one of them makes it again; --repair removes what is affected"
-                .to_owned()
-        };
-        let _ = writeln!(text, "{bad} damaged or missing: {checked}\n{help}");
+        let _ = writeln!(
+            text,
+            "{bad} damaged or missing: {checked}\n\
+             help: `ngcc store verify --repair` makes it again; so does the next run that needs it"
+        );
     }
     print(&text)?;
     Ok(exit)
+}
+
+pub(super) fn names(objects: &BTreeSet<Object>) -> Vec<String> {
+    objects.iter().map(ToString::to_string).collect()
 }
 
 /// Removes what no recent run needs.
@@ -108,18 +103,8 @@ pub fn verify(context: &Context, repair: bool) -> Verdict {
 /// A store that cannot be read, or that a run holds.
 pub fn gc(context: &Context, keep_runs: usize, yes: bool) -> Verdict {
     let store = context.store()?;
-    // Earlier rounds of a measurement cannot be made again, so they stay whatever runs used them.
-    let mut keys = std::collections::BTreeSet::new();
-    for (key, _) in store.records() {
-        let measured = |record: &crate::record::Record| {
-            record.ingredients.iter().any(|(field, value)| field == "purity" && value == "measured")
-        };
-        if store.record(key)?.as_ref().is_some_and(measured) {
-            keys.insert(key);
-        }
-    }
-    let roots = GcRoots { runs: store.runs_to_keep(keep_runs)?, keys, ..GcRoots::default() };
-    let mut plan = store.gc_plan(roots)?;
+    let roots = Roots::of(&store, keep_runs)?;
+    let mut plan = store.gc_plan(roots.for_collection())?;
     if yes {
         plan = store.gc_perform(&plan)?;
     }
@@ -127,10 +112,10 @@ pub fn gc(context: &Context, keep_runs: usize, yes: bool) -> Verdict {
         return print_json(&serde_json::json!({
             "performed": yes, "bytes": plan.bytes(), "records": plan.records,
             "runs": plan.runs, "trees": plan.trees.len(), "blobs": plan.blobs.len(),
-            "kept": plan.kept,
+            "kept": plan.kept, "roots": roots,
         }));
     }
-    let mut text = String::new();
+    let mut text = roots.text();
     for label in plan.records.values() {
         let _ = writeln!(text, "record  {label}");
     }

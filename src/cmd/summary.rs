@@ -1,6 +1,6 @@
 //! What a run did, in numbers and words: for people, as JSON, and for the run's file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::context::Context;
@@ -8,43 +8,84 @@ use super::session::Session;
 use super::standing::Standing;
 use crate::cli::{Exit, RunArgs};
 use crate::clock::{Clock, SystemClock};
-use crate::event::human;
+use crate::event::{FORMAT as EVENT_FORMAT, human};
 use crate::exec::run::Report;
+use crate::name::Name;
 use crate::outcome::Outcome;
 use crate::plan::absent;
 use crate::record::FailureClass;
 use crate::store::RunSummary;
 
 /// What a run did, in numbers and words.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[schemars(title = "The summary of a run", deny_unknown_fields)]
 pub struct Summary {
+    /// Version of the events and of this document.
+    format: u32,
+    /// Id of the run.
+    run: String,
     pipeline: String,
     system: String,
+    /// Actions in the plan.
     actions: usize,
     /// Actions that were planned and looked up one by one; the others stand as a former run left them.
     planned: usize,
+    /// Actions that ran and have a result.
     executed: usize,
+    /// Actions whose result was in the store.
     reused: usize,
     failed: usize,
+    /// Actions that could not start for want of an input.
     blocked: usize,
+    /// Fallbacks that were not needed.
     not_needed: usize,
+    /// Actions that the run stopped before.
     not_reached: usize,
+    /// Timed actions that were not asked for, and what is behind them.
+    left_out: LeftOut,
+    /// Rows without an action, because a package or a tool is not here.
     unavailable: Vec<crate::plan::Unavailable>,
+    /// Damaged contents that were made again.
     repaired: usize,
     findings: Vec<Problem>,
     failures: Vec<Problem>,
+    /// Wall time, seconds.
     wall_s: f64,
+    /// Wall time with no child running, seconds.
     overhead_s: f64,
+    /// Largest resident set of the program itself.
     peak_memory_bytes: u64,
+    /// Where the pages begin.
     pages: Option<String>,
     interrupted: bool,
+    /// Actions that Ctrl-C ended.
+    lost: Vec<Lost>,
+}
+
+/// What a run without timed work did not do.
+#[derive(Debug, Default, serde::Serialize, schemars::JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct LeftOut {
+    actions: usize,
+    stages: BTreeSet<String>,
+}
+
+/// An action that Ctrl-C ended.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Lost {
+    action: String,
+    /// Wall time spent on it for nothing.
+    seconds: f64,
 }
 
 /// One finding or failure.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+#[schemars(deny_unknown_fields)]
 struct Problem {
     action: String,
     what: String,
+    /// Path of its log.
     log: Option<String>,
 }
 
@@ -52,10 +93,13 @@ impl Summary {
     pub(super) fn of(
         session: &Session,
         report: &Report,
+        run: &Name,
         pages: Option<String>,
         wall: Duration,
     ) -> Self {
         let mut summary = Self {
+            format: EVENT_FORMAT,
+            run: run.to_string(),
             pipeline: session.pipeline.to_string(),
             system: session.system.name.clone(),
             actions: session.plan.len() - session.plan.standing.len(),
@@ -66,6 +110,7 @@ impl Summary {
             blocked: 0,
             not_needed: 0,
             not_reached: 0,
+            left_out: LeftOut::default(),
             unavailable: session.plan.unavailable.clone(),
             repaired: report.repaired,
             findings: Vec::new(),
@@ -75,6 +120,14 @@ impl Summary {
             peak_memory_bytes: crate::host::own_peak_memory(),
             pages,
             interrupted: report.interrupted,
+            lost: report
+                .lost
+                .iter()
+                .map(|(node, wall)| Lost {
+                    action: session.plan.node(*node).label.clone(),
+                    seconds: wall.as_secs_f64(),
+                })
+                .collect(),
         };
         summary.stand(session.standing.as_ref());
         for &node in session.plan.order().iter().filter(|n| !session.plan.is_standing(**n)) {
@@ -85,6 +138,10 @@ impl Summary {
                 log,
             };
             match &report.outcomes[node.index()] {
+                None if !report.held.is_empty() && !report.interrupted => {
+                    summary.left_out.actions += 1;
+                    summary.left_out.stages.insert(spec.stage.to_string());
+                }
                 None => summary.not_reached += 1,
                 Some(Outcome::Skipped) => summary.not_needed += 1,
                 Some(Outcome::Blocked { .. }) => summary.blocked += 1,
@@ -120,10 +177,15 @@ impl Summary {
         context: &Context,
         args: &RunArgs,
         standing: &Standing,
+        run: &Name,
         pages: Option<String>,
     ) -> Self {
         let wall = context.terminal.started.elapsed();
         let mut summary = Self {
+            format: EVENT_FORMAT,
+            run: run.to_string(),
+            left_out: LeftOut::default(),
+            lost: Vec::new(),
             pipeline: args.plan.pipeline.to_string(),
             system: args.plan.system.to_string(),
             actions: 0,
@@ -236,9 +298,29 @@ impl Summary {
                 mebibytes(self.peak_memory_bytes),
             ));
         }
+        if self.left_out.actions > 0 {
+            let stages: Vec<&str> = self.left_out.stages.iter().map(String::as_str).collect();
+            line(format!(
+                "left out: {} actions of {} (timed, or behind timed work); --measure runs them",
+                self.left_out.actions,
+                stages.join(", "),
+            ));
+        }
         if self.interrupted {
-            let lost = self.failed;
-            line(format!("interrupted: {lost} running actions were given up; run again to go on"));
+            for lost in &self.lost {
+                let spent = human(Duration::from_secs_f64(lost.seconds));
+                line(format!("given up {} after {spent}", lost.action));
+            }
+            let spent = human(Duration::from_secs_f64(self.lost.iter().map(|l| l.seconds).sum()));
+            line(match self.lost.len() {
+                0 => "interrupted: nothing was lost; run again to go on".to_owned(),
+                1 => {
+                    format!("interrupted: 1 action was given up, {spent} lost; run again to go on")
+                }
+                n => format!(
+                    "interrupted: {n} actions were given up, {spent} lost; run again to go on"
+                ),
+            });
         }
         if let Some(pages) = &self.pages {
             line(format!("pages: {pages}"));

@@ -14,8 +14,7 @@ use crate::cli::{Exit, WhichPipeline};
 use crate::digest::ActionKey;
 use crate::exec::bind::{self, Settled};
 use crate::exec::forecast::{Forecast, forecast};
-use crate::record::Record;
-use crate::store::Store;
+use crate::store::{Remembered, Store};
 
 /// One changed ingredient.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -223,17 +222,19 @@ pub fn explain_with(
             let bound = bind::bind(spec, settled, store, root, &session.tools)
                 .map_err(|failure| CommandError::new(Exit::Bug, failure.message))?;
             let last = match store.latest(&spec.label)? {
-                Some(key) => store.record(key)?,
+                Some(key) => store.record(key)?.map(|r| Remembered::of(&r)),
                 None => None,
             };
-            match last {
+            match last.or_else(|| store.remembered(&spec.label)) {
                 None => explanation.reason = "it has never run with a result here".into(),
-                Some(record) => {
-                    explanation.changes = changes(session, node, &record, &bound.ingredients());
+                Some(last) => {
+                    let now = bound.ingredients();
+                    explanation.changes = changes(session, node, &last.ingredients, &now);
                     explanation.reason = if explanation.changes.is_empty() {
-                        "its record is gone or damaged; the ingredients are as they were".into()
+                        "its record was collected or damaged; the ingredients are as they were"
+                            .into()
                     } else {
-                        format!("changed since its last result ({})", record.provenance.ended)
+                        format!("changed since its last result ({})", last.ended)
                     };
                 }
             }
@@ -246,10 +247,9 @@ pub fn explain_with(
 fn changes(
     session: &Session,
     node: NodeId,
-    record: &Record,
+    before: &[(String, String)],
     now: &[(String, String)],
 ) -> Vec<Change> {
-    let before = &record.ingredients;
     let value = |fields: &[(String, String)], name: &str| {
         fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.clone())
     };

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of stage kinds (the registry of procedures is passed in) and draws nothing (events are passed out).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -25,11 +25,13 @@ pub type Procedure = fn(&mut Job<'_>) -> Result<Yield, Stop>;
 
 /// How to run.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct Options<'r> {
     /// Job slots for shared actions.
     pub jobs: usize,
     /// Start nothing new after the first failure or finding.
     pub fail_fast: bool,
+    /// Nodes that are taken from the store and never run; without a result there, they and what is behind them wait.
+    pub reuse_only: &'r BTreeSet<NodeId>,
 }
 
 /// What a run did.
@@ -49,6 +51,10 @@ pub struct Report {
     pub wall: Duration,
     /// Wall time with no child running, less waiting for nothing.
     pub overhead: Duration,
+    /// Nodes of [`Options::reuse_only`] without a result.
+    pub held: Vec<NodeId>,
+    /// Nodes that Ctrl-C ended, with the wall time that was spent on them for nothing.
+    pub lost: Vec<(NodeId, Duration)>,
     /// Stopped by Ctrl-C.
     pub interrupted: bool,
 }
@@ -73,7 +79,7 @@ struct Loop<'r> {
     plan: &'r Plan,
     bench: &'r Bench<'r>,
     sink: &'r mut dyn Sink,
-    options: Options,
+    options: Options<'r>,
     states: Vec<State>,
     settled: Settled,
     keys: Vec<Option<ActionKey>>,
@@ -85,6 +91,8 @@ struct Loop<'r> {
     before: BTreeMap<NodeId, BTreeMap<String, Artifact>>,
     executed: Vec<NodeId>,
     reused: usize,
+    held: Vec<NodeId>,
+    lost: Vec<(NodeId, Duration)>,
     stopping: bool,
 }
 
@@ -96,7 +104,7 @@ pub fn run(
     plan: &Plan,
     bench: &Bench<'_>,
     registry: Registry,
-    options: Options,
+    options: Options<'_>,
     sink: &mut dyn Sink,
 ) -> Result<Report, crate::store::StoreError> {
     let begun = Instant::now();
@@ -114,6 +122,8 @@ pub fn run(
         before: BTreeMap::new(),
         executed: Vec::new(),
         reused: 0,
+        held: Vec::new(),
+        lost: Vec::new(),
         stopping: false,
     };
     state.states.resize(plan.len(), State::Waiting(0));
@@ -167,9 +177,20 @@ pub fn run(
     let wall = begun.elapsed();
     let overhead = wall.saturating_sub(bench.meter.busy());
     let repaired = state.repairs.len();
-    let Loop { settled, keys, executed, reused, .. } = state;
+    let Loop { settled, keys, executed, reused, held, lost, .. } = state;
     let outcomes = settled.into_outcomes();
-    Ok(Report { outcomes, keys, executed, reused, repaired, wall, overhead, interrupted })
+    Ok(Report {
+        outcomes,
+        keys,
+        executed,
+        reused,
+        repaired,
+        wall,
+        overhead,
+        held,
+        lost,
+        interrupted,
+    })
 }
 
 /// Everything a worker thread needs of one action.
@@ -229,10 +250,7 @@ impl<'r> Loop<'r> {
                     self.keys[node.index()] = Some(key);
                     match self.bench.store.lookup(key) {
                         Ok(Some(hit)) => self.reuse(node, key, hit),
-                        Ok(None) => {
-                            self.states[node.index()] = State::Ready;
-                            self.scheduler.ready(node, self.plan.node(node).claim);
-                        }
+                        Ok(None) => self.queue(node),
                         Err(error) => {
                             let failure = Failure::new(FailureClass::Store, error.to_string());
                             self.settle(node, Outcome::Failed(failure));
@@ -241,6 +259,16 @@ impl<'r> Loop<'r> {
                 }
             },
         }
+    }
+
+    /// Lets the scheduler have a node, unless it is to be reused or left.
+    fn queue(&mut self, node: NodeId) {
+        if self.options.reuse_only.contains(&node) {
+            self.held.push(node);
+            return;
+        }
+        self.states[node.index()] = State::Ready;
+        self.scheduler.ready(node, self.plan.node(node).claim);
     }
 
     fn bind(&mut self, node: NodeId) -> Result<Bound<'r>, Failure> {
@@ -255,11 +283,7 @@ impl<'r> Loop<'r> {
         } else {
             match self.bench.store.record(key) {
                 Ok(Some(record)) => record.findings,
-                Ok(None) | Err(_) => {
-                    self.states[node.index()] = State::Ready;
-                    self.scheduler.ready(node, self.plan.node(node).claim);
-                    return;
-                }
+                Ok(None) | Err(_) => return self.queue(node),
             }
         };
         self.reused += 1;
@@ -323,6 +347,9 @@ impl<'r> Loop<'r> {
             },
             Err(Stop::Failure(failure)) => Outcome::Failed(Failure { log, ..failure }),
         };
+        if matches!(&outcome, Outcome::Failed(f) if f.class == FailureClass::Interrupted) {
+            self.lost.push((node, wall));
+        }
         let label = &self.plan.node(node).label;
         let key = self.keys[node.index()];
         self.sink.event(&Event::Ended { node, label, key, outcome: &outcome, wall });
@@ -352,7 +379,7 @@ impl<'r> Loop<'r> {
             let _ = self.bench.store.forget(key);
         }
         let mut again = vec![maker];
-        let mut seen = std::collections::BTreeSet::from([maker]);
+        let mut seen = BTreeSet::from([maker]);
         while let Some(next) = again.pop() {
             if self.states[next.index()] != State::Running || next == node {
                 self.settled.set(next, None);

@@ -30,7 +30,7 @@ pub use glob::{BadSelector, Pattern, Selector};
 pub use pipeline::{FlagSet, Pipeline};
 pub use recipe::{Api, Generator, Helper, KatSettings, Library, Patch, Recipe};
 pub use repin::{ArchivePin, repin};
-pub use schema::schemas;
+pub use schema::{schema_text, schemas};
 pub use stage::{Limits, ProfileSettings, ReportFormat, Stage, StageKind, TimingSettings};
 pub use submission::{
     ExpectedFinding, Function, Implementation, ImplementationVersion, Instance, Source, Submission,

@@ -11,14 +11,18 @@ use super::wire::{WirePipeline, WireSubmission, WireSystem};
 #[must_use]
 pub fn schemas() -> Vec<(&'static str, String)> {
     vec![
-        ("pipeline.json", text::<WirePipeline>("ngcc pipeline")),
-        ("submission.json", text::<WireSubmission>("ngcc submission")),
-        ("system.json", text::<WireSystem>("ngcc system")),
+        ("pipeline.json", schema_text::<WirePipeline>("ngcc pipeline")),
+        ("submission.json", schema_text::<WireSubmission>("ngcc submission")),
+        ("system.json", schema_text::<WireSystem>("ngcc system")),
     ]
 }
 
-/// Draft 7: what the language servers of editors read best.
-fn text<T: JsonSchema>(title: &str) -> String {
+/// The schema of a type, in draft 7: what the language servers of editors read best.
+///
+/// # Panics
+/// Never: a schema is a JSON value.
+#[must_use]
+pub fn schema_text<T: JsonSchema>(title: &str) -> String {
     let generator = SchemaSettings::draft07().into_generator();
     let mut schema = generator.into_root_schema_for::<T>();
     schema.insert("title".to_owned(), title.into());

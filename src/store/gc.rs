@@ -187,6 +187,7 @@ impl Store {
             remove_file(&self.run_path(id))?;
         }
         for key in now.records.keys() {
+            self.remember(*key)?;
             self.forget(*key)?;
         }
         pending::sync(&self.layout)?;
@@ -203,13 +204,14 @@ impl Store {
 
 /// What stays.
 #[derive(Debug, Default)]
-struct Marks {
-    blobs: BTreeSet<BlobId>,
-    trees: BTreeSet<TreeId>,
+pub(super) struct Marks {
+    pub(super) blobs: BTreeSet<BlobId>,
+    pub(super) trees: BTreeSet<TreeId>,
 }
 
 impl Marks {
-    fn record(&mut self, store: &Store, record: &Record) {
+    /// A record and all that it leads to.
+    pub(super) fn record(&mut self, store: &Store, record: &Record) {
         self.blobs.extend(record.provenance.log);
         self.blobs.extend(record.provenance.sources.values().map(|digest| BlobId(*digest)));
         for artifact in record.outputs.values() {
@@ -286,7 +288,7 @@ mod tests {
         store.flush().unwrap();
 
         let roots = GcRoots {
-            runs: store.runs_to_keep(1).unwrap(),
+            runs: store.runs_to_keep(1).unwrap().into_keys().collect(),
             keys: [published].into(),
             ..GcRoots::default()
         };

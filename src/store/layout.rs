@@ -145,6 +145,11 @@ impl Layout {
         self.sharded("references", &Digest::of(name.as_bytes()), ".json")
     }
 
+    /// Labels are any text, so the file is named by the digest of the label.
+    pub(super) fn remembered(&self, label: &str) -> PathBuf {
+        self.sharded("remembered", &Digest::of(label.as_bytes()), ".json")
+    }
+
     pub(super) fn downloads(&self) -> PathBuf {
         self.root.join("downloads")
     }

@@ -5,13 +5,17 @@
 //!
 //! Knows nothing of pipelines, processes or reports. One file per concern: `layout` (paths and format version),
 //! `session` (temporary files of a live process), `content` and `trees` (what is kept), `records` and `pending` (what
-//! it means, and the argument for power loss), `index`, `stat_cache` and `table` (speed), `lock`, `runs`, `references`, `verify`, `gc`, `census`.
+//! it means, and the argument for power loss), `index`, `stat_cache` and `table` (speed), `lock`, `runs`, `references`, `verify`, `gc`,
+//! `remembered` (what `why` needs of a collected record), `export` and `import`, `census`.
 
+mod bundle;
 mod census;
 mod content;
 #[cfg(test)]
 mod crash;
+mod export;
 mod gc;
+mod import;
 mod index;
 mod layout;
 mod lock;
@@ -21,6 +25,7 @@ mod power;
 mod record_file;
 mod records;
 mod references;
+mod remembered;
 mod runs;
 mod session;
 mod standing;
@@ -37,13 +42,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLo
 
 use crate::digest::{ActionKey, BlobId, TreeId};
 
+pub use bundle::{Item, Manifest};
 pub use census::{Census, Count};
 pub use content::PutError;
+pub use export::Exported;
 pub use gc::{GcPlan, GcRoots};
+pub use import::{ImportError, Imported};
 pub use lock::{LockHolder, RunLock};
 pub use pending::Recovery;
 pub use records::Hit;
-pub use runs::{Run, RunEnd, RunLine, RunLog, RunStart, RunSummary};
+pub use remembered::Remembered;
+pub use runs::{Kept, Run, RunEnd, RunLine, RunLog, RunStart, RunSummary, RunWorkspace};
 pub use session::Scratch;
 pub use standing::{Seen, Standing};
 pub use verify::VerifyReport;

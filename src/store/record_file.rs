@@ -59,12 +59,18 @@ pub(super) fn read(path: &Path, key: ActionKey) -> Option<(Record, Summary)> {
     let inode = file.metadata().ok()?.ino();
     let mut text = Vec::new();
     file.read_to_end(&mut text).ok()?;
-    let record: Record = serde_json::from_slice(&text).ok()?;
+    let (record, committed) = parse(&text, key)?;
+    let summary = Summary::of(&record, committed, inode, &text);
+    Some((record, summary))
+}
+
+/// A record and when it was committed, from the text of its file; `None` when it is not one of that key.
+pub(super) fn parse(text: &[u8], key: ActionKey) -> Option<(Record, u64)> {
+    let record: Record = serde_json::from_slice(text).ok()?;
     if record.key != key || record.format != RECORD_FORMAT {
         return None;
     }
-    let summary = Summary::of(&record, committed_in(&text)?, inode, &text);
-    Some((record, summary))
+    Some((record, committed_in(text)?))
 }
 
 /// The member `committed`; 0 when there is none. It comes first as we write it, which saves parsing the rest again.

@@ -74,6 +74,14 @@ impl Store {
         Ok(self.all_references()?.into_iter().map(|(name, (blob, _))| (name, blob)).collect())
     }
 
+    /// Takes an outside name away.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub(super) fn unset_reference(&self, name: &str) -> Result<(), StoreError> {
+        super::records::remove_file(&self.layout.reference(name))
+    }
+
     /// All references: name to blob, and the tree that belongs to it.
     pub(super) fn all_references(
         &self,

@@ -6,14 +6,15 @@
 //!
 //! Lines are appended in one write each and not synced: a torn last line after a power loss is passed over.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Store, StoreError};
-use crate::digest::{ActionKey, BlobId};
+use crate::digest::{ActionKey, BlobId, Digest};
 use crate::name::Name;
 use crate::record::Failure;
 
@@ -28,6 +29,41 @@ pub struct RunStart {
     pub started: String,
     /// Version of the program.
     pub ngcc: String,
+    /// Where it was started; none in logs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<RunWorkspace>,
+}
+
+/// The workspace of a run, so that several can share one store and none pushes out the runs of another.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct RunWorkspace {
+    /// What tells it from others: the beginning of a digest.
+    pub id: String,
+    /// Where it is on this machine, for people; none in a run that came from elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+impl RunWorkspace {
+    /// That of a root directory, however it was reached.
+    #[must_use]
+    pub fn at(root: &Path) -> Self {
+        let path = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        let id = Digest::of(path.as_os_str().as_bytes()).to_string()[..16].to_owned();
+        Self { id, path: Some(path.display().to_string()) }
+    }
+}
+
+/// Why a run keeps its results from collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kept {
+    /// It has a name.
+    Named,
+    /// It is among the last of its workspace and pipeline.
+    Last,
+    /// It has not ended, or was killed, and none ended since.
+    Open,
 }
 
 /// What became of one action that did not simply get reused.
@@ -210,22 +246,7 @@ impl Store {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(StoreError::io("read", &path, e)),
         };
-        let mut lines = bytes
-            .split(|byte| *byte == b'\n')
-            .filter_map(|line| serde_json::from_slice::<WireLine>(line).ok());
-        let Some(WireLine::Start(start)) = lines.next() else { return Ok(None) };
-        let mut run = Run { id: id.clone(), start, lines: Vec::new(), summary: None, keys: None };
-        for line in lines {
-            match line {
-                WireLine::Start(_) => {}
-                WireLine::Action(line) => run.lines.push(line),
-                WireLine::End { summary, keys } => {
-                    run.summary = Some(summary);
-                    run.keys = Some(keys);
-                }
-            }
-        }
-        Ok(Some(run))
+        Ok(parse(id, &bytes))
     }
 
     /// The keys a run relied on, by label: all of them when it ended, what it ran when it did not.
@@ -284,28 +305,28 @@ impl Store {
         Ok(found)
     }
 
-    /// Runs to keep the results of: the last `last` that ended, those with a name, and those that never ended (going on,
-    /// or killed) unless a later run of the same pipeline did.
+    /// Runs to keep the results of, and why: those with a name; of each workspace and pipeline the last `last` that ended;
+    /// and those that never ended (going on, or killed) unless a later run of the same workspace and pipeline did.
     ///
     /// # Errors
     /// When runs cannot be listed or read.
-    pub fn runs_to_keep(&self, last: usize) -> Result<BTreeSet<Name>, StoreError> {
-        let mut keep: BTreeSet<Name> = self.named_runs()?.into_values().collect();
-        let mut ended = 0;
-        let mut ended_pipelines = BTreeSet::new();
+    pub fn runs_to_keep(&self, last: usize) -> Result<BTreeMap<Name, Kept>, StoreError> {
+        let mut keep: BTreeMap<Name, Kept> = BTreeMap::new();
+        let mut ended: BTreeMap<(String, String), usize> = BTreeMap::new();
         for id in self.run_ids()?.into_iter().rev() {
             let Some(run) = self.run(&id)? else { continue };
-            let wanted = if run.summary.is_some() {
-                ended += 1;
-                ended_pipelines.insert(run.start.pipeline);
-                ended <= last
-            } else {
-                !ended_pipelines.contains(&run.start.pipeline)
-            };
-            if wanted {
-                keep.insert(id);
+            let workspace = run.start.workspace.map(|w| w.id).unwrap_or_default();
+            let before = ended.entry((workspace, run.start.pipeline)).or_insert(0);
+            if run.summary.is_some() {
+                *before += 1;
+                if *before <= last {
+                    keep.insert(id, Kept::Last);
+                }
+            } else if *before == 0 {
+                keep.insert(id, Kept::Open);
             }
         }
+        keep.extend(self.named_runs()?.into_values().map(|id| (id, Kept::Named)));
         Ok(keep)
     }
 
@@ -341,10 +362,43 @@ impl RunLog {
     }
 }
 
+/// A run from the bytes of its file; `None` when the first line is gone.
+pub(super) fn parse(id: &Name, bytes: &[u8]) -> Option<Run> {
+    let mut lines = bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<WireLine>(line).ok());
+    let Some(WireLine::Start(start)) = lines.next() else { return None };
+    let mut run = Run { id: id.clone(), start, lines: Vec::new(), summary: None, keys: None };
+    for line in lines {
+        match line {
+            WireLine::Start(_) => {}
+            WireLine::Action(line) => run.lines.push(line),
+            WireLine::End { summary, keys } => {
+                run.summary = Some(summary);
+                run.keys = Some(keys);
+            }
+        }
+    }
+    Some(run)
+}
+
+/// The bytes of a run's file as this version writes them.
+pub(super) fn text(run: &Run) -> Vec<u8> {
+    let start = [WireLine::Start(run.start.clone())];
+    let actions = run.lines.iter().cloned().map(WireLine::Action);
+    let end = run.summary.clone().zip(run.keys);
+    let end = end.map(|(summary, keys)| WireLine::End { summary, keys });
+    let mut text = Vec::new();
+    for line in start.into_iter().chain(actions).chain(end) {
+        text.extend(serde_json::to_vec(&line).expect("plain data"));
+        text.push(b'\n');
+    }
+    text
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::digest::Digest;
     use crate::record::FailureClass;
 
     pub(in crate::store) fn start(started: &str) -> RunStart {
@@ -353,6 +407,7 @@ pub(super) mod tests {
             command: vec!["ngcc".into(), "pipeline".into(), "run".into(), "all".into()],
             started: started.into(),
             ngcc: "0.1.0".into(),
+            workspace: None,
         }
     }
 
@@ -449,10 +504,41 @@ pub(super) mod tests {
             .collect();
         let name: Name = "published-2026".parse().unwrap();
         store.name_run(&name, &ids[0]).unwrap();
-        let keep = |last| store.runs_to_keep(last).unwrap().into_iter().collect::<Vec<_>>();
+        let keep = |last| store.runs_to_keep(last).unwrap().into_keys().collect::<Vec<_>>();
         assert_eq!(keep(1), [ids[0].clone(), ids[4].clone(), ids[5].clone()]);
         assert_eq!(keep(3).len(), 5);
         store.unname_run(&name).unwrap();
         assert_eq!(keep(1), [ids[4].clone(), ids[5].clone()]);
+    }
+    #[test]
+    fn the_runs_of_one_workspace_do_not_push_out_those_of_another_or_of_another_pipeline() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let run = |second: u32, pipeline: &str, workspace: Option<&str>| {
+            let workspace = workspace.map(|id| RunWorkspace { id: id.into(), path: None });
+            let started = format!("2026-11-30T19:02:0{second}Z");
+            let start = RunStart { pipeline: pipeline.into(), workspace, ..start(&started) };
+            let log = store.begin_run(&start).unwrap();
+            store.end_run(&log, &summary(), &BTreeMap::new()).unwrap();
+            log.id().clone()
+        };
+        let here = [run(0, "all", Some("here")), run(1, "quick", Some("here"))];
+        let there = run(2, "all", Some("there"));
+        let of_old_versions = run(3, "all", None);
+        let latest = run(4, "all", Some("here"));
+        let kept = store.runs_to_keep(1).unwrap();
+        let expected = [here[1].clone(), there, of_old_versions, latest];
+        assert_eq!(kept.keys().cloned().collect::<Vec<_>>(), expected);
+        assert!(kept.values().all(|why| *why == Kept::Last));
+    }
+
+    #[test]
+    fn a_start_line_of_an_earlier_version_is_still_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let id: Name = "20261130T190205Z".parse().unwrap();
+        let line = r#"{"start":{"pipeline":"all","command":[],"started":"2026-11-30T19:02:05Z","ngcc":"0.0.9"}}"#;
+        fs::write(store.run_path(&id), format!("{line}\n")).unwrap();
+        assert_eq!(store.run(&id).unwrap().unwrap().start.workspace, None);
     }
 }

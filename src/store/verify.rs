@@ -32,7 +32,7 @@ pub struct VerifyReport {
     pub foreign: Vec<PathBuf>,
     /// Results that name something damaged or missing, with their labels.
     pub affected: BTreeMap<ActionKey, String>,
-    /// Outside names that lead to something damaged or missing.
+    /// Outside names that lead to something damaged or missing, themselves or a file of their tree.
     pub dangling_references: BTreeMap<String, BlobId>,
 }
 
@@ -81,8 +81,14 @@ impl Store {
         }
         progress(total, total);
         self.follow_names(&mut report, &trees, &records);
-        for (name, blob) in self.references()? {
-            if !self.has_blob(blob) || report.damaged.contains(&Object::Blob(blob)) {
+        for (name, (blob, tree)) in self.all_references()? {
+            let gone =
+                |id: BlobId| !self.has_blob(id) || report.damaged.contains(&Object::Blob(id));
+            let gone_below = |tree: &Tree| {
+                let mut files = tree.0.values();
+                files.any(|entry| matches!(entry, Entry::File { blob, .. } if gone(*blob)))
+            };
+            if gone(blob) || tree.is_some_and(|id| trees.get(&id).is_none_or(gone_below)) {
                 report.dangling_references.insert(name, blob);
             }
         }
@@ -208,7 +214,7 @@ impl Store {
     }
 
     fn list_strangers(&self, report: &mut VerifyReport) -> Result<(), StoreError> {
-        const OURS: [&str; 17] = [
+        const OURS: [&str; 18] = [
             "README.md",
             "blobs",
             // What the verbs keep beside the store's own: tool probes, pages for people.
@@ -224,6 +230,7 @@ impl Store {
             "published",
             "records",
             "references",
+            "remembered",
             "runs",
             "stat-cache",
             "tmp",
@@ -242,8 +249,8 @@ impl Store {
         Ok(())
     }
 
-    /// Acts on a report: damaged content goes to `damaged/`, unreadable records and those that name lost content go.
-    /// Foreign files stay. The run lock is proof that no run reads meanwhile.
+    /// Acts on a report: damaged content goes to `damaged/`; unreadable records, those that name lost content, and outside
+    /// names of lost content go. Foreign files stay. The run lock is proof that no run reads meanwhile.
     ///
     /// # Errors
     /// When a file cannot be moved or removed.
@@ -265,7 +272,11 @@ impl Store {
             }
         }
         for key in report.affected.keys() {
+            self.remember(*key)?;
             self.forget(*key)?;
+        }
+        for name in report.dangling_references.keys() {
+            self.unset_reference(name)?;
         }
         self.note_unsynced();
         self.flush()

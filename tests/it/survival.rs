@@ -222,7 +222,38 @@ fn ctrl_c_ends_a_run_gently_and_the_next_one_goes_on() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let summary = std::fs::read_to_string(workspace.path("summary")).unwrap();
     assert!(summary.contains("interrupted: "), "{summary}");
+    let given_up = summary.matches("given up toy-1/").count();
+    assert_eq!(given_up > 0, !summary.contains("nothing was lost"), "{summary}");
     let rest = workspace.run(&[]);
     assert_eq!(rest.code, Some(0), "{}{}", rest.out, rest.err);
     assert!(executed(&rest) < 11 && executed(&rest) > 0, "{}", rest.out);
+}
+
+/// A workspace with one step that says it has begun, and then ends at no signal but the last.
+fn stubborn() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write(
+        "pipelines/p.yaml",
+        "about: Does not end\nstages:\n  quick:\n    kind: command\n    scope: once\n    argv: [sh, -c, \"echo x >out\"]\n    outputs: {out: out}\n    tools: [sh]\n  slow:\n    kind: command\n    scope: once\n    argv: [sh, -c, \"trap '' TERM INT; for i in 1 2 3 4 5 6 7 8 9; do sleep 100; done\"]\n    outputs: {out: out}\n    tools: [sh, sleep]\n",
+    );
+    workspace
+}
+
+#[test]
+fn ctrl_c_twice_ends_at_once_and_says_what_was_given_up_and_how_much_time_that_was() {
+    let workspace = stubborn();
+    let mut child = started_until(&workspace, "once/quick");
+    std::thread::sleep(Duration::from_millis(1200));
+    interrupt(&child);
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(child.try_wait().unwrap(), None, "the child has its grace time");
+    let second = Instant::now();
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(second.elapsed() < Duration::from_secs(3), "{:?}", second.elapsed());
+    let summary = std::fs::read_to_string(workspace.path("summary")).unwrap();
+    let given_up = summary.lines().find(|l| l.starts_with("given up once/slow after ")).unwrap();
+    assert!(given_up.ends_with(" s") && !given_up.ends_with(" ms"), "{summary}");
+    assert!(summary.contains("interrupted: 1 action was given up, "), "{summary}");
+    assert!(summary.contains("1 actions executed"), "{summary}");
 }

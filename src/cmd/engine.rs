@@ -1,0 +1,47 @@
+//! What a verb that runs actions needs besides a session: starters of children, Ctrl-C, the meter.
+//!
+//! Knows nothing of locks, pages or summaries: that is the business of the verb.
+
+use std::collections::BTreeSet;
+
+use super::CommandError;
+use super::context::Context;
+use super::session::Session;
+use crate::action::NodeId;
+use crate::clock::SystemClock;
+use crate::event::Sink;
+use crate::exec::job::Bench;
+use crate::exec::meter::Meter;
+use crate::exec::process::{Interrupt, Runner};
+use crate::exec::run::{self, Options, Report};
+use crate::procedure;
+
+/// Runs what a session planned, but for the nodes that are to be reused or left.
+///
+/// # Errors
+/// A store that cannot be read at all.
+pub(super) fn perform(
+    context: &Context,
+    session: &Session,
+    interrupt: &Interrupt,
+    reuse_only: &BTreeSet<NodeId>,
+    sink: &mut dyn Sink,
+) -> Result<Report, CommandError> {
+    let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let runner = Runner::new(context.terminal.launcher.clone());
+    let bench = Bench {
+        store: &session.store,
+        workspace: &session.workspace.root,
+        tools: &session.tools,
+        launcher: &context.terminal.launcher,
+        runner: &runner,
+        confined: &runner.confined(),
+        clock: &SystemClock,
+        interrupt,
+        host: &session.host,
+        cpu: session.cpu,
+        meter: &Meter::default(),
+    };
+    let options = Options { jobs, fail_fast: false, reuse_only };
+    Ok(run::run(&session.plan, &bench, procedure::find, options, sink)?)
+}
