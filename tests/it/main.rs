@@ -8,6 +8,7 @@ mod codes;
 mod downloads;
 mod driver;
 mod elf;
+mod engine_graphs;
 mod good_archives;
 mod hare;
 mod history;
