@@ -7,6 +7,7 @@ mod json;
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -90,20 +91,63 @@ impl Sink for Silent {
 }
 
 /// Estimates how long the rest of a run takes, from earlier runs of the same actions and this run's own.
+///
+/// What has not started is kept as sums, since every line of progress asks anew: only running actions are looked at
+/// one by one, so that showing a run takes no time that grows with its square.
 #[derive(Debug)]
 pub struct Clockwork {
     open: BTreeMap<NodeId, Pending>,
-    stages: BTreeMap<String, (u32, Duration)>,
+    waiting: Waiting,
+    running: BTreeMap<NodeId, Instant>,
+    stages: BTreeMap<Arc<str>, (u32, Duration)>,
     total: usize,
     jobs: u32,
 }
 
 #[derive(Debug)]
 struct Pending {
-    stage: String,
+    stage: Arc<str>,
     quiet: bool,
     history: Option<Duration>,
-    started: Option<Instant>,
+}
+
+/// All that has not started, by shared and quiet.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Times of those that ran before.
+    known: [Duration; 2],
+    /// How many of the others there are in each stage.
+    unknown: [BTreeMap<Arc<str>, u32>; 2],
+    /// How many there are that ran before.
+    with_history: usize,
+}
+
+impl Waiting {
+    fn add(&mut self, pending: &Pending) {
+        let kind = usize::from(pending.quiet);
+        match pending.history {
+            Some(time) => {
+                self.known[kind] += time;
+                self.with_history += 1;
+            }
+            None => *self.unknown[kind].entry(Arc::clone(&pending.stage)).or_insert(0) += 1,
+        }
+    }
+
+    fn remove(&mut self, pending: &Pending) {
+        let kind = usize::from(pending.quiet);
+        match pending.history {
+            Some(time) => {
+                self.known[kind] -= time;
+                self.with_history -= 1;
+            }
+            None => {
+                if let Some(count) = self.unknown[kind].get_mut(&pending.stage) {
+                    *count -= 1;
+                }
+            }
+        }
+    }
 }
 
 impl Clockwork {
@@ -114,17 +158,18 @@ impl Clockwork {
         jobs: usize,
         mut history: impl FnMut(NodeId) -> Option<Duration>,
     ) -> Self {
-        let pending = |node: NodeId| Pending {
-            stage: plan.node(node).stage.to_string(),
-            quiet: plan.node(node).claim == Claim::Quiet,
-            history: history(node),
-            started: None,
-        };
-        let open = plan.order().iter().copied().map(|n| (n, n)).collect::<BTreeMap<_, _>>();
-        let open: BTreeMap<_, _> =
-            open.into_keys().zip(plan.order().iter().copied().map(pending)).collect();
+        let (mut open, mut waiting) = (BTreeMap::new(), Waiting::default());
+        for &node in plan.order() {
+            let spec = plan.node(node);
+            let (stage, quiet) = (Arc::clone(&spec.stage), spec.claim == Claim::Quiet);
+            let pending = Pending { stage, quiet, history: history(node) };
+            waiting.add(&pending);
+            open.insert(node, pending);
+        }
         Self {
             open,
+            waiting,
+            running: BTreeMap::new(),
             stages: BTreeMap::new(),
             total: plan.len(),
             jobs: u32::try_from(jobs).unwrap_or(1).max(1),
@@ -133,29 +178,47 @@ impl Clockwork {
 
     /// A clockwork over nothing.
     #[must_use]
-    pub const fn empty() -> Self {
-        Self { open: BTreeMap::new(), stages: BTreeMap::new(), total: 0, jobs: 1 }
+    pub fn empty() -> Self {
+        Self {
+            open: BTreeMap::new(),
+            waiting: Waiting::default(),
+            running: BTreeMap::new(),
+            stages: BTreeMap::new(),
+            total: 0,
+            jobs: 1,
+        }
     }
 
     fn see(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { node, .. } => {
-                if let Some(pending) = self.open.get_mut(node) {
-                    pending.started = Some(Instant::now());
+                if let Some(pending) = self.open.get(node)
+                    && self.running.insert(*node, Instant::now()).is_none()
+                {
+                    self.waiting.remove(pending);
                 }
             }
             Event::Ended { node, wall, .. } => {
-                if let Some(pending) = self.open.remove(node) {
+                if let Some(pending) = self.take(*node) {
                     let stage = self.stages.entry(pending.stage).or_insert((0, Duration::ZERO));
                     *stage = (stage.0 + 1, stage.1 + *wall);
                 }
             }
-            Event::Passed { node } => drop(self.open.remove(node)),
+            Event::Passed { node } => drop(self.take(*node)),
             Event::Begin { .. }
             | Event::Planned { .. }
             | Event::Repairing { .. }
             | Event::Note(_) => {}
         }
+    }
+
+    /// An action is over.
+    fn take(&mut self, node: NodeId) -> Option<Pending> {
+        let pending = self.open.remove(&node)?;
+        if self.running.remove(&node).is_none() {
+            self.waiting.remove(&pending);
+        }
+        Some(pending)
     }
 
     /// Actions that have ended.
@@ -165,13 +228,21 @@ impl Clockwork {
 
     /// Time left, if anything is known about what is left.
     fn left(&self) -> Option<Duration> {
-        let (mut shared, mut quiet, mut known) = (Duration::ZERO, Duration::ZERO, false);
-        for pending in self.open.values() {
-            let seen = self.stages.get(&pending.stage).map(|(n, sum)| *sum / (*n).max(1));
-            let Some(guess) = pending.history.or(seen) else { continue };
+        let seen = |stage: &str| self.stages.get(stage).map(|(n, sum)| *sum / (*n).max(1));
+        let [mut shared, mut quiet] = self.waiting.known;
+        let mut known = self.waiting.with_history > 0;
+        for (sum, unknown) in [&mut shared, &mut quiet].into_iter().zip(&self.waiting.unknown) {
+            for (stage, &count) in unknown.iter().filter(|(_, count)| **count > 0) {
+                let Some(guess) = seen(stage) else { continue };
+                known = true;
+                *sum += guess * count;
+            }
+        }
+        for (node, started) in &self.running {
+            let Some(pending) = self.open.get(node) else { continue };
+            let Some(guess) = pending.history.or_else(|| seen(&pending.stage)) else { continue };
             known = true;
-            let spent = pending.started.map_or(Duration::ZERO, |at| at.elapsed());
-            let rest = guess.saturating_sub(spent);
+            let rest = guess.saturating_sub(started.elapsed());
             *(if pending.quiet { &mut quiet } else { &mut shared }) += rest;
         }
         known.then(|| shared / self.jobs + quiet)
@@ -400,5 +471,54 @@ impl Sink for Live {
     fn end(&mut self) {
         self.total.finish_and_clear();
         let _ = self.bars.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::action::{ActionSpec, ProcedureId};
+    use crate::plan::PlanBuilder;
+
+    #[test]
+    fn the_time_left_is_that_of_what_waits_and_what_is_left_of_what_runs() {
+        let mut builder = PlanBuilder::default();
+        let id = ProcedureId { name: "t", version: 1 };
+        for n in 0..6 {
+            let stage = Arc::from(if n < 4 { "build" } else { "timing" });
+            let mut spec = ActionSpec::new(format!("n{n}"), &stage, id);
+            spec.claim = if n < 4 { Claim::Shared } else { Claim::Quiet };
+            builder.add(spec);
+        }
+        let plan = builder.finish().expect("six labels");
+        // Node 0 took 100 s before, node 4 took 10 s; nothing is known of the others.
+        let history = |node: NodeId| match node.0 {
+            0 => Some(Duration::from_secs(100)),
+            4 => Some(Duration::from_secs(10)),
+            _ => None,
+        };
+        let mut clockwork = Clockwork::new(&plan, 2, history);
+        let left = |clockwork: &Clockwork| clockwork.left().map(|left| left.as_secs_f64().round());
+        assert_eq!(left(&clockwork), Some(60.0));
+        let outcome = Outcome::Skipped;
+        let started = |node| Event::Started { node: NodeId(node), label: "n", quiet: false };
+        let ended = |node| Event::Ended {
+            node: NodeId(node),
+            label: "n",
+            key: None,
+            outcome: &outcome,
+            wall: Duration::from_secs(20),
+        };
+        clockwork.see(&started(1));
+        assert_eq!(left(&clockwork), Some(60.0), "nothing is known of what runs");
+        clockwork.see(&ended(1));
+        assert_eq!(left(&clockwork), Some(80.0), "a stage seen once is a guess for the others");
+        clockwork.see(&Event::Passed { node: NodeId(2) });
+        clockwork.see(&started(0));
+        assert_eq!((left(&clockwork), clockwork.done()), (Some(70.0), 2));
+        for node in [0, 3, 4, 5] {
+            clockwork.see(&ended(node));
+        }
+        assert_eq!((left(&clockwork), clockwork.done()), (None, 6));
     }
 }

@@ -35,10 +35,11 @@ pub(super) fn check(drafts: &Drafts<'_>, names: &[&str]) -> Option<Vec<usize>> {
 }
 
 fn unknown_names(drafts: &Drafts<'_>, names: &[&str]) -> Option<()> {
+    let known: BTreeSet<&str> = names.iter().copied().collect();
     let mut fine = Some(());
     for need in drafts.iter().flat_map(|d| &d.value.needs) {
         let name = need.value.as_str();
-        if names.contains(&name) {
+        if known.contains(name) {
             continue;
         }
         fine = None;
@@ -110,6 +111,10 @@ fn libraries(drafts: &Drafts<'_>) -> Option<()> {
             | StageKind::Sizes => true,
             StageKind::Build { .. } | StageKind::Report { .. } | StageKind::Command(_) => false,
         };
+        // A long chain of commands is not walked from each of its links.
+        if !wants_library {
+            continue;
+        }
         let (mut seen, mut open) = (BTreeSet::new(), vec![&draft.name]);
         while let Some(name) = open.pop() {
             if let (true, Some(d)) = (seen.insert(name), by_name.get(name)) {
@@ -123,8 +128,7 @@ fn libraries(drafts: &Drafts<'_>) -> Option<()> {
             .collect();
         // An unknown need is reported elsewhere and may have been meant for the build.
         let all_known = seen.iter().all(|name| by_name.contains_key(name));
-        if !wants_library
-            || draft.value.fields == Fields::Wrong
+        if draft.value.fields == Fields::Wrong
             || builds.len() == 1
             || (builds.is_empty() && !all_known)
         {
@@ -147,7 +151,8 @@ fn libraries(drafts: &Drafts<'_>) -> Option<()> {
     fine
 }
 
-/// Stages in needs order. Every cycle is reported once, with all the places that make it.
+/// Stages in needs order, and of those that may come next always the first of the file. Every cycle is reported once,
+/// with all the places that make it. The time grows with stages and needs, not with their square.
 fn order(drafts: &Drafts<'_>) -> Option<Vec<usize>> {
     let index: BTreeMap<&Name, usize> =
         drafts.iter().enumerate().map(|(i, d)| (&d.name, i)).collect();
@@ -155,33 +160,46 @@ fn order(drafts: &Drafts<'_>) -> Option<Vec<usize>> {
         .iter()
         .map(|d| d.value.needs.iter().filter_map(|n| index.get(&n.value).copied()).collect())
         .collect();
-    let mut done = vec![false; drafts.len()];
+    let mut needed_by = vec![Vec::new(); drafts.len()];
+    for (i, needs) in needs.iter().enumerate() {
+        needs.iter().for_each(|&need| needed_by[need].push(i));
+    }
+    let mut open: Vec<usize> = needs.iter().map(Vec::len).collect();
+    let mut left: BTreeSet<usize> = (0..drafts.len()).collect();
+    let mut ready: BTreeSet<usize> = left.iter().copied().filter(|&i| open[i] == 0).collect();
     let mut order = Vec::new();
     let mut acyclic = true;
-    while order.len() < drafts.len() {
-        let ready = (0..drafts.len()).find(|&i| !done[i] && needs[i].iter().all(|&n| done[n]));
-        if let Some(i) = ready {
-            done[i] = true;
+    while let Some(&first) = left.first() {
+        let next = match ready.pop_first() {
+            Some(next) => vec![next],
+            None => {
+                acyclic = false;
+                let cycle = find_cycle(&needs, &left, first);
+                report_cycle(drafts, &cycle);
+                cycle
+            }
+        };
+        for i in next {
+            left.remove(&i);
+            ready.remove(&i);
             order.push(i);
-            continue;
-        }
-        acyclic = false;
-        let cycle = find_cycle(&needs, &done);
-        report_cycle(drafts, &cycle);
-        for i in cycle {
-            done[i] = true;
-            order.push(i);
+            for &dependent in &needed_by[i] {
+                open[dependent] = open[dependent].saturating_sub(1);
+                if open[dependent] == 0 && left.contains(&dependent) {
+                    ready.insert(dependent);
+                }
+            }
         }
     }
     acyclic.then_some(order)
 }
 
 /// Walks along open needs until a stage comes again. There always is one: no open stage is ready.
-fn find_cycle(needs: &[Vec<usize>], done: &[bool]) -> Vec<usize> {
-    let mut walk = Vec::new();
-    let mut next = done.iter().position(|d| !d);
+fn find_cycle(needs: &[Vec<usize>], left: &BTreeSet<usize>, first: usize) -> Vec<usize> {
+    let (mut walk, mut places) = (Vec::new(), BTreeMap::new());
+    let mut next = Some(first);
     while let Some(at) = next {
-        if let Some(start) = walk.iter().position(|&w| w == at) {
+        if let Some(start) = places.insert(at, walk.len()) {
             walk.drain(..start);
             // The picture starts at the stage that stands first in the file.
             let first = walk.iter().enumerate().min_by_key(|(_, w)| **w).map_or(0, |(i, _)| i);
@@ -189,7 +207,7 @@ fn find_cycle(needs: &[Vec<usize>], done: &[bool]) -> Vec<usize> {
             break;
         }
         walk.push(at);
-        next = needs[at].iter().copied().find(|&n| !done[n]);
+        next = needs[at].iter().copied().find(|n| left.contains(n));
     }
     walk
 }

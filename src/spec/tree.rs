@@ -10,8 +10,9 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
 
-/// Documents that aliases blow up to more nodes are refused.
-const MAX_NODES: usize = 100_000;
+/// Documents that aliases blow up to more nodes are refused. Keys count, so ten thousand stages with commands
+/// are 230,000.
+const MAX_NODES: usize = 300_000;
 /// So are documents whose texts together are longer.
 const MAX_TEXT: usize = 4 * super::yaml::MAX_BYTES;
 /// Our own failures travel through serde's error type behind this mark.

@@ -188,10 +188,7 @@ impl<'a> Planner<'a> {
         (stage, output): (&Name, &str),
         spec: &mut ActionSpec,
     ) {
-        let Some(kind) = self.pipeline.stages.iter().find(|s| s.name == *stage).map(|s| &s.kind)
-        else {
-            return;
-        };
+        let Some(kind) = self.stages.get(stage).map(|s| &s.kind) else { return };
         let choice =
             |output: &'static str| vec![("choice".to_owned(), String::new(), output.to_owned())];
         let operations = |role: &str| {

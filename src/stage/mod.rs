@@ -20,7 +20,9 @@ use crate::plan::{Plan, PlanBuilder, PlanError, Unavailable};
 use crate::procedure;
 use crate::record::Finding;
 use crate::source::{self, Files};
-use crate::spec::{Implementation, Limits, Pipeline, Recipe, Selector, Submission, Workspace};
+use crate::spec::{
+    Implementation, Limits, Pipeline, Recipe, Selector, Stage, Submission, Workspace,
+};
 
 /// What is to be planned, beside the pipeline itself.
 #[derive(Debug)]
@@ -116,6 +118,10 @@ struct Planner<'a> {
     workspace: &'a Workspace,
     pipeline: &'a Pipeline,
     request: &'a Request<'a>,
+    /// Its stages by name.
+    stages: BTreeMap<&'a Name, &'a Stage>,
+    /// The stages of this run; `None` for all.
+    wanted: Option<BTreeSet<&'a Name>>,
     builder: PlanBuilder,
     drivers: Option<NodeId>,
     /// Commands that do not run per instance, by place (a submission or `once`) and stage.
@@ -143,16 +149,25 @@ pub fn plan(
     pipeline: &Pipeline,
     request: &Request<'_>,
 ) -> Result<Plan, StageError> {
+    let stages: BTreeMap<&Name, &Stage> = pipeline.stages.iter().map(|s| (&s.name, s)).collect();
     for stage in request.only {
-        if !pipeline.stages.iter().any(|s| s.name == *stage) {
+        if !stages.contains_key(stage) {
             let (pipeline, stage) = (pipeline.name.clone(), stage.clone());
             return Err(StageError::NoStage { pipeline, stage });
         }
     }
-    let builder = PlanBuilder::default();
-    let commands = BTreeMap::new();
-    let mut planner =
-        Planner { workspace, pipeline, request, builder, drivers: None, commands, broken: None };
+    let wanted = wanted(&stages, request.only);
+    let mut planner = Planner {
+        workspace,
+        pipeline,
+        request,
+        stages,
+        wanted,
+        builder: PlanBuilder::default(),
+        drivers: None,
+        commands: BTreeMap::new(),
+        broken: None,
+    };
     let mut rows = Vec::new();
     let mut all = Vec::new();
     let ids: BTreeSet<&Name> =
@@ -227,6 +242,23 @@ pub fn selected(
     own.into_iter().any(|s| fits(&s)) && (asked.is_empty() || asked.iter().any(fits))
 }
 
+/// The stages of a run: all (`None`), or those that are asked for and those that they need.
+fn wanted<'a>(
+    stages: &BTreeMap<&'a Name, &'a Stage>,
+    only: &'a [Name],
+) -> Option<BTreeSet<&'a Name>> {
+    if only.is_empty() {
+        return None;
+    }
+    let (mut wanted, mut open) = (BTreeSet::new(), only.iter().collect::<Vec<_>>());
+    while let Some(name) = open.pop() {
+        if let (true, Some(stage)) = (wanted.insert(name), stages.get(name)) {
+            open.extend(&stage.needs);
+        }
+    }
+    Some(wanted)
+}
+
 impl<'a> Planner<'a> {
     fn selected(
         &self,
@@ -238,18 +270,9 @@ impl<'a> Planner<'a> {
         selected(self.pipeline, asked, submission, implementation, instance)
     }
 
-    /// Whether a stage is part of this run: all are, or it is asked for, or something asked for needs it.
+    /// Whether a stage is part of this run.
     fn wanted(&self, stage: &Name) -> bool {
-        fn needs(pipeline: &Pipeline, from: &Name, what: &Name) -> bool {
-            from == what
-                || pipeline
-                    .stages
-                    .iter()
-                    .filter(|s| s.name == *from)
-                    .any(|s| s.needs.iter().any(|n| needs(pipeline, n, what)))
-        }
-        let only = self.request.only;
-        only.is_empty() || only.iter().any(|o| needs(self.pipeline, o, stage))
+        self.wanted.as_ref().is_none_or(|wanted| wanted.contains(stage))
     }
 
     fn plan_implementation(

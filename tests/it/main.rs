@@ -9,6 +9,7 @@ mod collection;
 mod downloads;
 mod driver;
 mod elf;
+mod engine_graphs;
 mod events;
 mod failures;
 mod full_disk;
