@@ -166,9 +166,9 @@ fn every_way_to_misbehave_ends_in_time_with_its_own_word_and_the_good_steps_succ
     }
     for (step, (_, seconds)) in &ends {
         // Limit, grace, and what a busy machine adds.
-        assert!(*seconds < 1.0 + 2.0 + 3.0, "{step} took {seconds} s");
+        assert!(*seconds < 1.0 + 2.0 + 15.0, "{step} took {seconds} s");
     }
-    assert!(took < Duration::from_secs(40), "{took:?}");
+    assert!(took < Duration::from_secs(90), "{took:?}");
     assert_eq!(living(&workspace), 0, "something is left");
 
     let summary = run.summary();
@@ -222,7 +222,7 @@ fn a_fork_bomb_is_held_by_the_limit_on_processes_and_gone_after_its_time() {
         run.err
     );
     assert!((100..=512).contains(&most), "{most} processes at once");
-    assert!(ends["bomb"].1 < 10.0, "{} s", ends["bomb"].1);
+    assert!(ends["bomb"].1 < 18.0, "{} s", ends["bomb"].1);
     assert_eq!(living(&workspace), 0, "something is left");
 }
 

@@ -16,8 +16,11 @@ fn started(workspace: &Workspace, action: &str) -> Child {
         .spawn()
         .unwrap();
     let begun = Instant::now();
-    let line = format!("\"action\":\"{action}\",\"event\":\"started\"");
-    while !std::fs::read_to_string(workspace.path("events")).unwrap().contains(&line) {
+    let action_field = format!("\"action\":\"{action}\"");
+    let has_started = |events: &str| {
+        events.lines().any(|l| l.contains("\"event\":\"started\"") && l.contains(&action_field))
+    };
+    while !has_started(&std::fs::read_to_string(workspace.path("events")).unwrap()) {
         assert!(begun.elapsed() < Duration::from_secs(60), "`{action}` never started");
         std::thread::sleep(Duration::from_millis(2));
     }

@@ -67,10 +67,10 @@ fn an_emptied_a_flipped_and_a_deleted_blob_are_listed_with_what_they_touch_and_m
         assert!(verify.out.contains(&line), "{}", verify.out);
     }
     let repair = workspace.ngcc(&["store", "verify", "--repair"]);
-    assert_eq!(repair.code, Some(4), "{}{}", repair.out, repair.err);
-    assert!(repair.out.contains("3 results were removed"), "{}", repair.out);
+    assert_eq!(repair.code, Some(0), "{}{}", repair.out, repair.err);
+    assert!(repair.out.contains("3 results rebuilt, nothing lost"), "{}", repair.out);
     assert_eq!(workspace.ngcc(&["store", "verify"]).code, Some(0));
-    assert_eq!(workspace.executed().len(), 3);
+    assert_eq!(workspace.executed(), Vec::<String>::new());
     assert_eq!(workspace.ngcc(&["store", "verify"]).code, Some(0));
 }
 
@@ -108,7 +108,11 @@ fn spoilt(bytes: &[u8]) -> [Option<Vec<u8>>; 5] {
 #[test]
 fn a_cache_file_that_is_cut_altered_or_gone_is_made_again() {
     let workspace = chain();
-    for name in ["index", "stat-cache", "cache/tools.json", "lock", "tmp/lock"] {
+    let cache = std::fs::read_dir(workspace.path("store/cache")).unwrap();
+    let stood = cache.map(|e| e.unwrap().file_name().into_string().unwrap());
+    let stood = stood.into_iter().find(|name| name.starts_with("standing-")).unwrap();
+    let stood = format!("cache/{stood}");
+    for name in ["index", "stat-cache", "cache/tools.json", "lock", "tmp/lock", &stood] {
         let path = workspace.path(&format!("store/{name}"));
         let bytes = std::fs::read(&path).unwrap();
         for (way, bytes) in spoilt(&bytes).into_iter().enumerate() {
@@ -119,7 +123,11 @@ fn a_cache_file_that_is_cut_altered_or_gone_is_made_again() {
             let run = workspace.run(&[]);
             assert_eq!(run.code, Some(0), "{name}, way {way}: {}{}", run.out, run.err);
             assert_eq!(run.ran(), Vec::<String>::new(), "{name}, way {way}");
-            assert!(path.exists(), "{name}, way {way}");
+            // A run that finds nothing moved does not even load the digests of files.
+            assert!(path.exists() || name == "stat-cache", "{name}, way {way}");
+            if name == "stat-cache" {
+                std::fs::write(&path, b"").unwrap();
+            }
         }
     }
 }
