@@ -23,3 +23,21 @@ fn a_system_that_is_unknown_or_another_machine_is_refused_before_anything_runs()
     );
     assert_eq!(workspace.executed(), ["once/step"]);
 }
+
+#[test]
+fn host_check_says_what_holds_the_programs_of_a_submission() {
+    let workspace = Workspace::new();
+    let run = workspace.ngcc(&["--format", "json", "host", "check"]);
+    let checks: Vec<serde_json::Value> = serde_json::from_str(&run.out).unwrap();
+    let found = |name: &str| {
+        let check = checks.iter().find(|check| check["name"] == name).unwrap();
+        (check["verdict"].as_str().unwrap().to_owned(), check["found"].as_str().unwrap().to_owned())
+    };
+    let (verdict, sandbox) = found("sandbox");
+    assert_eq!(verdict == "pass", sandbox.starts_with("namespaces: no network"), "{sandbox}");
+    for (name, means) in [("memory-limit", "rlimit AS"), ("process-limit", "rlimit NPROC")] {
+        let (_, found) = found(name);
+        let known = ["cgroup v1 ", "cgroup v2 ", means, "not limited"];
+        assert!(known.iter().any(|start| found.starts_with(start)), "{name}: {found}");
+    }
+}
