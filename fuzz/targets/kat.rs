@@ -42,9 +42,8 @@ fn plain(text: &[u8], mode: Mode, limit: Option<u64>) -> Vec<u8> {
                 break;
             }
         }
-        let key = line.split(|&byte| byte == b'=').next().unwrap_or(line);
-        let end = key.iter().rposition(|byte| !b" \t".contains(byte)).map_or(0, |at| at + 1);
-        if mode == Mode::NoLen && key[..end].ends_with(b"_Len") {
+        let key = line.split(|&byte| byte == b'=').next().unwrap_or(line).trim_ascii_end();
+        if mode == Mode::NoLen && key.ends_with(b"_Len") {
             continue;
         }
         out.extend(line);
