@@ -15,7 +15,7 @@ use blake3::hazmat::{self, ChainingValue, HasherExt as _, Mode};
 /// Length of a piece: a power of two. Several for each thread, so that a slow one is not waited for long.
 const PIECE: u64 = 8 << 20;
 /// Read at a time: what stays in a core's cache until it is hashed.
-const BUFFER: usize = 128 << 10;
+const BUFFER: usize = 512 << 10;
 
 /// Files from this size on are worth the threads.
 pub const BIG: u64 = 2 * PIECE;
