@@ -2,12 +2,9 @@
 //!
 //! Knows nothing of locks, pages or summaries: that is the business of the verb.
 
-use std::collections::BTreeSet;
-
 use super::CommandError;
 use super::context::Context;
 use super::session::Session;
-use crate::action::NodeId;
 use crate::clock::SystemClock;
 use crate::event::Sink;
 use crate::exec::job::Bench;
@@ -16,7 +13,12 @@ use crate::exec::process::{Interrupt, Runner};
 use crate::exec::run::{self, Options, Report};
 use crate::procedure;
 
-/// Runs what a session planned, but for the nodes that are to be reused or left.
+/// As many jobs as there are processors.
+pub(super) fn default_jobs() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
+}
+
+/// Runs what a session planned.
 ///
 /// # Errors
 /// A store that cannot be read at all.
@@ -24,10 +26,9 @@ pub(super) fn perform(
     context: &Context,
     session: &Session,
     interrupt: &Interrupt,
-    reuse_only: &BTreeSet<NodeId>,
+    options: Options<'_>,
     sink: &mut dyn Sink,
 ) -> Result<Report, CommandError> {
-    let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     let runner = Runner::new(context.terminal.launcher.clone());
     let bench = Bench {
         store: &session.store,
@@ -42,6 +43,5 @@ pub(super) fn perform(
         cpu: session.cpu,
         meter: &Meter::default(),
     };
-    let options = Options { jobs, fail_fast: false, reuse_only };
     Ok(run::run(&session.plan, &bench, procedure::find, options, sink)?)
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use super::Verdict;
 use super::context::{Context, print, print_json, table};
 use super::session::unknown;
-use super::{CommandError, Verdict};
 use crate::cli::Exit;
 use crate::exec::process::{Child, Interrupt, Limits, Runner, Stdout};
 use crate::host::{self, Check, HostFacts, Verdict as Fitness};
@@ -21,7 +21,15 @@ pub fn check(context: &Context, cpu: Option<u32>) -> Verdict {
     let cpu = cpu.unwrap_or_else(|| HostFacts::default_cpu(root).unwrap_or(0));
     let facts = HostFacts::read(root, cpu);
     let mut checks = host::readiness(&facts, cpu);
-    checks.extend(isolation(context)?);
+    checks.extend(isolation(context).unwrap_or_else(|error| {
+        vec![Check {
+            name: "sandbox".to_owned(),
+            verdict: Fitness::Warn,
+            found: format!("cannot be tried: {error}"),
+            wanted: "no network, writes below one directory only".to_owned(),
+            fix: "make /tmp writable for this user".to_owned(),
+        }]
+    }));
     let unfit = checks.iter().any(|c| c.verdict == Fitness::Fail);
     let exit = if unfit { Exit::Host } else { Exit::Fine };
     if context.json() {
@@ -48,7 +56,7 @@ pub fn check(context: &Context, cpu: Option<u32>) -> Verdict {
 }
 
 /// What holds programs of a submission here, asked of a child that is shut in as they are.
-fn isolation(context: &Context) -> Result<Vec<Check>, CommandError> {
+fn isolation(context: &Context) -> std::io::Result<Vec<Check>> {
     let dir = nix::unistd::mkdtemp("/tmp/ngcc-host-check-XXXXXX").map_err(std::io::Error::from)?;
     let runner = Runner::new(context.terminal.launcher.clone()).confined();
     let limits = Limits {

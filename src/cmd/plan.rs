@@ -122,12 +122,12 @@ pub fn run(context: &Context, args: &PlanArgs) -> Verdict {
     let store = context.store_if_there()?;
     let standing = store.as_ref().map(|store| Standing::load(context, store, args)).transpose()?;
     match store.zip(standing.flatten()) {
-        Some((store, standing)) if standing.is_whole() => {
+        Some((store, (standing, _))) if standing.is_whole() => {
             listing.add_standing(&store, &standing);
             listing.unavailable = standing.unavailable();
         }
-        Some((store, standing)) => {
-            let session = Session::on(context, store, args, standing)?;
+        Some((store, (standing, machine))) => {
+            let session = Session::on(context, store, args, standing, machine)?;
             if let Some(standing) = &session.standing {
                 listing.add_standing(&session.store, standing);
             }

@@ -18,6 +18,7 @@ use crate::event::{Clockwork, Plain, Silent, Sink};
 use crate::exec::forecast::{Forecast, forecast};
 use crate::exec::interrupt::Level;
 use crate::exec::process::Interrupt;
+use crate::exec::run::Options;
 use crate::name::Name;
 use crate::outcome::Outcome;
 use crate::store::{Object, Store, StoreError, VerifyReport};
@@ -230,7 +231,9 @@ fn rebuild_of(
             let clockwork = Clockwork::new(plan, 1, |_| None);
             Box::new(Plain::new(std::io::stderr(), clockwork))
         };
-        let report = engine::perform(context, session, interrupt, &reuse_only, &mut *sink)?;
+        let jobs = engine::default_jobs();
+        let options = Options { jobs, fail_fast: false, reuse_only: &reuse_only };
+        let report = engine::perform(context, session, interrupt, options, &mut *sink)?;
         for &node in plan.order() {
             if let Some(Outcome::Failed(failure)) = &report.outcomes[node.index()] {
                 let text = format!("{}: {}", failure.class.word(), failure.message);

@@ -11,20 +11,16 @@ use super::fetch::{self, How, Row};
 use super::session::{Session, find_pipeline};
 use super::standing::Standing;
 use super::summary::Summary;
-use super::{CommandError, Verdict, pages, plan as plan_verb, watch};
+use super::{CommandError, Verdict, engine, pages, plan as plan_verb, watch};
 use crate::action::NodeId;
 use crate::cli::{Exit, RunArgs};
 use crate::clock::{Clock, SystemClock};
 use crate::digest::ActionKey;
 use crate::event::{Clockwork, Event, Json, Live, Plain, Sink};
 use crate::exec::interrupt::Level;
-use crate::exec::job::Bench;
-use crate::exec::meter::Meter;
-use crate::exec::process::{Interrupt, Runner};
-use crate::exec::run::{self, Options};
+use crate::exec::process::Interrupt;
+use crate::exec::run::Options;
 use crate::outcome::Outcome;
-use crate::procedure;
-use crate::record::FailureClass;
 use crate::spec::{Implementation, Submission};
 use crate::stage;
 use crate::store::{
@@ -48,12 +44,12 @@ pub fn run(context: &Context, args: &RunArgs) -> Verdict {
     let interrupt = Interrupt::install()?;
     if !args.remeasure
         && let Some(store) = context.store_if_there()?
-        && let Some(standing) = Standing::load(context, &store, &args.plan)?
+        && let Some((standing, machine)) = Standing::load(context, &store, &args.plan)?
     {
         let way = if standing.is_whole() {
             nothing_moved(context, args, &store, &standing, &interrupt)?
         } else {
-            let session = Session::on(context, store, &args.plan, standing)?;
+            let session = Session::on(context, store, &args.plan, standing, machine)?;
             carry_out(context, args, session, &interrupt, Timed::Run)?
         };
         match way {
@@ -149,9 +145,7 @@ fn carry_out(
     timed: Timed,
 ) -> Result<Way, CommandError> {
     let begun = Instant::now();
-    let jobs = args.jobs.unwrap_or_else(|| {
-        std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get)
-    });
+    let jobs = args.jobs.unwrap_or_else(engine::default_jobs);
     let mut sink = sink(context, &session, jobs);
     sink.event(&Event::Begin {
         pipeline: args.plan.pipeline.as_str(),
@@ -165,22 +159,6 @@ fn carry_out(
     if args.remeasure {
         session.keep_rounds()?;
     }
-    let meter = Meter::default();
-    let runner = Runner::new(context.terminal.launcher.clone());
-    let confined = runner.confined();
-    let bench = Bench {
-        store: &session.store,
-        workspace: &session.workspace.root,
-        tools: &session.tools,
-        launcher: &context.terminal.launcher,
-        runner: &runner,
-        confined: &confined,
-        clock: &SystemClock,
-        interrupt,
-        host: &session.host,
-        cpu: session.cpu,
-        meter: &meter,
-    };
     let log = session.store.begin_run(&start(context, args)?)?;
     let reuse_only = match timed {
         Timed::Run => BTreeSet::new(),
@@ -191,9 +169,8 @@ fn carry_out(
     };
     let options = Options { jobs, fail_fast: args.fail_fast, reuse_only: &reuse_only };
     let mut logged = Logged { inner: &mut *sink, log: &log };
-    let report = run::run(&session.plan, &bench, procedure::find, options, &mut logged)?;
-    let lost = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Failed(f)) if f.class == FailureClass::Store);
-    if session.standing.is_some() && report.outcomes.iter().any(lost) {
+    let report = engine::perform(context, &session, interrupt, options, &mut logged)?;
+    if session.standing.is_some() && report.unmade {
         // Something that stands is damaged, and what makes it again was not planned.
         return Ok(Way::Again);
     }
@@ -216,7 +193,8 @@ fn carry_out(
     }
     let keys = session.store.end_run(&log, &summary.for_log(), &keys)?;
     if !report.interrupted && timed == Timed::Run {
-        Standing::keep(context, &args.plan, &session, &report, keys)?;
+        // What cannot be kept is planned again next time; the run is what it is.
+        let _ = Standing::keep(context, &args.plan, &session, &report, keys);
     }
     drop(lock);
     show(context, &summary)?;

@@ -152,10 +152,11 @@ impl Session {
         store: Store,
         args: &PlanArgs,
         standing: Standing,
+        machine: Machine,
     ) -> Result<Self, CommandError> {
         let (all, again) = standing.submissions();
         let workspace = Workspace::load_part(context.root()?, &all, &again)?;
-        Self::plan(context, store, workspace, args, false, Some(standing))
+        Self::plan(context, store, workspace, args, false, Some((standing, machine)))
     }
 
     fn plan(
@@ -164,15 +165,20 @@ impl Session {
         workspace: Workspace,
         args: &PlanArgs,
         remeasure: bool,
-        standing: Option<Standing>,
+        standing: Option<(Standing, Machine)>,
     ) -> Result<Self, CommandError> {
         let pipeline = find_pipeline(&workspace, &args.pipeline)?.clone();
         let described = workspace
             .systems
             .get(&args.system)
             .ok_or_else(|| unknown("system", &args.system, workspace.systems.keys(), "systems/"))?;
-        let names = command_tools(&workspace);
-        let machine = Machine::find(context, &store, &names, described, args)?;
+        let (standing, machine) = match standing {
+            Some((standing, machine)) => (Some(standing), machine),
+            None => {
+                let names = command_tools(&workspace);
+                (None, Machine::find(context, &store, &names, described, args)?)
+            }
+        };
         let Machine { tools, host, system, described } = machine;
         let cpu = system.cpu;
         let mut rounds = read_rounds(&store, &system.name);

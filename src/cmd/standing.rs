@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::CommandError;
 use super::context::Context;
-use super::session::{self, Session};
+use super::session::{self, Machine, Session};
 use crate::action::{NodeId, Source};
 use crate::cli::PlanArgs;
 use crate::digest::{ActionKey, BlobId, Digest, Encode, KeyWriter, Sink};
@@ -37,8 +37,6 @@ pub struct Standing {
     file: store::Standing,
     all: Everything,
     moved: BTreeSet<String>,
-    /// The machine, as planning would find it.
-    pub machine: session::Machine,
 }
 
 /// The payload of [`ALL`].
@@ -71,27 +69,27 @@ struct Beside {
 type Node<'s> = (&'s str, Option<ActionKey>);
 
 impl Standing {
-    /// What a former run of the same thing left; `None` when there is nothing to stand on and all must be planned.
+    /// What a former run of the same thing left, and the machine as planning would find it; `None` when there is nothing
+    /// to stand on and all must be planned.
     ///
     /// # Errors
-    /// When the tools cannot be looked for.
+    /// When there is no workspace.
     pub fn load(
         context: &Context,
         store: &Store,
         args: &PlanArgs,
-    ) -> Result<Option<Self>, CommandError> {
+    ) -> Result<Option<(Self, Machine)>, CommandError> {
         let root = context.root()?;
         let file = store.standing(&name(context, args)?);
         let all = file.payload(ALL).and_then(|p| serde_json::from_slice::<Everything>(p).ok());
         let Some(all) = all else { return Ok(None) };
-        let Ok(machine) = session::Machine::find(context, store, &all.tools, &all.system, args)
-        else {
+        let Ok(machine) = Machine::find(context, store, &all.tools, &all.system, args) else {
             return Ok(None);
         };
         let rounds = session::read_rounds(store, &machine.system.name);
-        let now = surroundings(context, &machine.tools, &machine.system, &rounds)?;
+        let now = surroundings(context, &machine.tools, &machine.system, &rounds).ok();
         let lost = all.drivers.is_some_and(|key| !store.has_record(key));
-        if all.surroundings != now || lost {
+        if now != Some(all.surroundings) || lost {
             return Ok(None);
         }
         let mut moved: BTreeSet<String> = file.moved(store, root).into_iter().collect();
@@ -110,7 +108,7 @@ impl Standing {
         if everything || moved.iter().any(no_manifest) {
             return Ok(None);
         }
-        Ok(Some(Self { file, all, moved, machine }))
+        Ok(Some((Self { file, all, moved }, machine)))
     }
 
     /// Nothing has moved at all.

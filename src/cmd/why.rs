@@ -103,7 +103,9 @@ fn standing(
 ) -> Result<Option<Explanation>, CommandError> {
     let Some(store) = context.store_if_there()? else { return Ok(None) };
     let args = which.whole();
-    let Some(standing) = Standing::load(context, &store, &args)? else { return Ok(None) };
+    let Some((standing, machine)) = Standing::load(context, &store, &args)? else {
+        return Ok(None);
+    };
     let tail = format!("/{target}");
     let fits = |label: &str| label == target || label.ends_with(&tail);
     let mut found = standing.nodes().filter(|(_, label, _)| fits(label));
@@ -119,7 +121,7 @@ fn standing(
     if standing.is_whole() {
         return Ok(None);
     }
-    let session = Session::on(context, store, &args, standing)?;
+    let session = Session::on(context, store, &args, standing, machine)?;
     let node = session.plan.find(target).filter(|node| !session.plan.is_standing(*node));
     node.map(|node| explain(&session, node)).transpose()
 }

@@ -55,6 +55,8 @@ pub struct Report {
     pub held: Vec<NodeId>,
     /// Nodes that Ctrl-C ended, with the wall time that was spent on them for nothing.
     pub lost: Vec<(NodeId, Duration)>,
+    /// Content was damaged that no action of this plan makes.
+    pub unmade: bool,
     /// Stopped by Ctrl-C.
     pub interrupted: bool,
 }
@@ -94,6 +96,7 @@ struct Loop<'r> {
     held: Vec<NodeId>,
     lost: Vec<(NodeId, Duration)>,
     stopping: bool,
+    unmade: bool,
 }
 
 /// Runs a plan to its end.
@@ -125,6 +128,7 @@ pub fn run(
         held: Vec::new(),
         lost: Vec::new(),
         stopping: false,
+        unmade: false,
     };
     state.states.resize(plan.len(), State::Waiting(0));
     state.settled.stand(plan);
@@ -177,7 +181,7 @@ pub fn run(
     let wall = begun.elapsed();
     let overhead = wall.saturating_sub(bench.meter.busy());
     let repaired = state.repairs.len();
-    let Loop { settled, keys, executed, reused, held, lost, .. } = state;
+    let Loop { settled, keys, executed, reused, held, lost, unmade, .. } = state;
     let outcomes = settled.into_outcomes();
     Ok(Report {
         outcomes,
@@ -189,6 +193,7 @@ pub fn run(
         overhead,
         held,
         lost,
+        unmade,
         interrupted,
     })
 }
@@ -360,6 +365,7 @@ impl<'r> Loop<'r> {
     fn repair(&mut self, node: NodeId, digest: Digest) -> Option<Failure> {
         let broken = |what: String| Some(Failure::new(FailureClass::Store, what));
         let Some(maker) = self.maker_of(digest) else {
+            self.unmade = true;
             return broken(format!(
                 "{} is damaged and nothing here makes it again",
                 digest.short()
@@ -427,8 +433,8 @@ impl<'r> Loop<'r> {
                     })
             }
         };
-        let own = self.plan.order().iter().copied().filter(|node| !self.plan.is_standing(*node));
-        own.into_iter().find(|node| match self.settled.get(*node) {
+        let mut own = self.plan.order().iter().copied().filter(|n| !self.plan.is_standing(*n));
+        own.find(|node| match self.settled.get(*node) {
             Some(Outcome::Done { outputs, .. }) => outputs.values().any(holds),
             _ => false,
         })

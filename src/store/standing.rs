@@ -146,7 +146,7 @@ impl Standing {
 fn split(value: &[u8]) -> Option<(Looks<'_>, &[u8])> {
     let (count, rest) = value.split_first_chunk::<4>()?;
     let looks = Looks { left: u32::from_le_bytes(*count), rest };
-    let mut end = Looks { ..looks };
+    let mut end = looks;
     while end.left > 0 {
         end.next()?;
     }

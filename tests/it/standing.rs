@@ -215,19 +215,43 @@ fn pages_that_were_deleted_come_back_though_nothing_else_moved() {
     assert!(workspace.path("store/pages/this/p/provenance.json").is_file());
 }
 
-#[test]
-fn a_paranoid_run_sees_a_stored_output_that_was_altered_in_place() {
-    let workspace = workspace();
-    stand(&workspace);
-    let trace =
-        workspace.ngcc(&["--format", "json", "trace", "s-1/reference/A/first", "--pipeline", "p"]);
+/// Alters a stored output in place, as bit rot would, and gives its path.
+fn overwrite(workspace: &Workspace, action: &str, output: &str, text: &str) -> std::path::PathBuf {
+    let trace = workspace.ngcc(&["--format", "json", "trace", action, "--pipeline", "p"]);
     let links: serde_json::Value = serde_json::from_str(&trace.out).unwrap();
-    let blob = links[0]["record"]["outputs"]["out"]["blob"].as_str().unwrap();
+    let blob = links[0]["record"]["outputs"][output]["blob"].as_str().unwrap();
     let path = workspace.path(&format!("store/blobs/{}/{blob}", &blob[..2]));
     let mut permissions = std::fs::metadata(&path).unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);
     std::fs::set_permissions(&path, permissions).unwrap();
-    std::fs::write(&path, "int k1;\nint b;\n").unwrap();
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn what_stands_and_turns_out_to_be_damaged_is_made_again_in_the_same_run() {
+    let workspace = workspace();
+    let two = "  A:\n    sizes: {pk: 1, sk: 1, ct: 1, ss: 1}\n  B:\n";
+    let text = manifest("S1").replace("  A:\n", two);
+    workspace.write("kems/s-1/submission.yaml", &text);
+    stand(&workspace);
+    // The index is made again, and reads what the page of a submission that stands has left.
+    overwrite(&workspace, "s-1/report", "tally", "{}");
+    workspace.write("kems/s-2/submission.yaml", &manifest("Renamed"));
+    let run = workspace.run(&[]);
+    assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+    assert!(run.ran().contains(&"s-1/report".to_owned()), "{:?}", run.ran());
+    assert_eq!(run.summary()["repaired"].as_u64(), Some(1));
+    let index = std::fs::read_to_string(workspace.path("store/pages/this/p/index.md")).unwrap();
+    assert!(index.contains("Renamed"), "{index}");
+    assert_eq!(workspace.ngcc(&["store", "verify"]).code, Some(0));
+}
+
+#[test]
+fn a_paranoid_run_sees_a_stored_output_that_was_altered_in_place() {
+    let workspace = workspace();
+    stand(&workspace);
+    let path = overwrite(&workspace, "s-1/reference/A/first", "out", "int k1;\nint b;\n");
     assert_eq!(workspace.run(&[]).ran(), Vec::<String>::new());
     let run = workspace.run(&["--paranoid"]);
     assert_eq!(run.ran(), ["s-1/reference/A/first"], "{}{}", run.out, run.err);
