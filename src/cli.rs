@@ -332,6 +332,14 @@ pub struct WhichPipeline {
     pub cpu: Option<u32>,
 }
 
+impl PlanArgs {
+    /// Whether only a part of the pipeline is asked for.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        !self.selectors.is_empty() || !self.only.is_empty()
+    }
+}
+
 impl WhichPipeline {
     /// All of the pipeline.
     #[must_use]

@@ -99,7 +99,7 @@ impl Context {
     /// # Errors
     /// As [`Context::store`].
     pub fn store_if_there(&self) -> Result<Option<Store>, CommandError> {
-        if self.store_root()?.join("format").exists() { self.store().map(Some) } else { Ok(None) }
+        if Store::is_at(&self.store_root()?) { self.store().map(Some) } else { Ok(None) }
     }
 
     /// Where the store is.

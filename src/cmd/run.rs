@@ -232,8 +232,7 @@ fn start(context: &Context, args: &RunArgs) -> Result<RunStart, CommandError> {
 
 fn pages_root(args: &RunArgs, store: &Store) -> PathBuf {
     let plan = &args.plan;
-    let partial = !plan.selectors.is_empty() || !plan.only.is_empty();
-    pages::root(store, plan.system.as_str(), plan.pipeline.as_str(), partial)
+    pages::root(store, plan.system.as_str(), plan.pipeline.as_str(), plan.is_partial())
 }
 
 fn show(context: &Context, summary: &Summary) -> Verdict {

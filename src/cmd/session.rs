@@ -206,7 +206,7 @@ impl Session {
             plan = session_plan(&rounds)?;
         }
         let pipeline = pipeline.name;
-        let partial = !args.selectors.is_empty() || !args.only.is_empty();
+        let partial = args.is_partial();
         Ok(Self {
             workspace,
             store,

@@ -44,6 +44,11 @@ impl Layout {
         Ok(layout)
     }
 
+    /// Whether a store was founded at a path, by its format file.
+    pub(super) fn is_at(root: &Path) -> bool {
+        root.join("format").exists()
+    }
+
     /// Makes the skeleton; the format file comes last, synced, so that its presence means a complete skeleton.
     fn found(&self) -> Result<(), StoreError> {
         let make =

@@ -89,6 +89,12 @@ impl Store {
         Self::open_in_boot(root, layout::boot_id())
     }
 
+    /// Whether there is a store, whatever its format.
+    #[must_use]
+    pub fn is_at(root: &Path) -> bool {
+        Layout::is_at(root)
+    }
+
     /// Opens as if the machine had the given boot id (`None`: not known, so nothing unsynced is trusted later).
     pub(crate) fn open_in_boot(root: &Path, boot: Option<String>) -> Result<Self, StoreError> {
         let layout = Layout::create(root)?;
